@@ -2,8 +2,8 @@
 
 False alarms of every check on judges without that fault, per situation and pooled, power per fault,
 what is found of judges that do not read, and the overall verdicts; the same at several levels.
-`--quick` draws a few of each situation, `--only` takes names with a text; `--only reference` and
-`--only alone` draw what `planted_reference` promises of single answers.
+`--quick` draws a few of each situation, `--only` takes names with a text; `--only reference`,
+`--only alone` and `--only versions` draw what is promised of single answers and of versions.
 """
 
 from __future__ import annotations
@@ -618,7 +618,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--kept", type=Path, help="JSON lines of what is found, to go on from")
     options = parser.parse_args(arguments)
-    if all(text.partition(".")[0] in ("reference", "alone") for text in options.only):
+    if all(text.partition(".")[0] in ("reference", "alone", "versions") for text in options.only):
         from . import planted_reference
 
         planted_reference.run(

@@ -29,6 +29,8 @@ from core.questions.scores.overall import check_scores, overall_of_scores
 from core.questions.scores.table import ScoreTable
 from core.records import OutcomeCounts
 
+from . import planted_versions
+
 DRAWS = 200
 TABLE_DRAWS = 1000
 """Draws of a cell with which the wanted shares were simulated: 200 to 2,000."""
@@ -201,7 +203,9 @@ def families_of_levels() -> Iterator[Planted]:
                     name = f"{judge}, {people} of r {r:g}, {n}"
                     yield Planted("reference.levels", name, of_levels(judge, people, r, n), NEVER)
     measures = {0.5: (0.80, 0.92, 1, 1), 0.65: (0.99, 1, 1, 1), 0.8: (1, 1, 1, 1)}
-    places = {0.5: (0.17, 0.30, 0.64, None), 0.65: (0.33, 0.48, 0.93, 1), 0.8: (0.73, 0.95, 1, 1)}
+    # At r .65 the difference of 300 answers has a standard error of .030, so that an interval that
+    # covers is above −.10 in Φ(.10/.030 − 1.96) = .91 of draws at most; .93 of 200 was chance.
+    places = {0.5: (0.17, 0.30, 0.64, None), 0.65: (0.33, 0.48, 0.91, 1), 0.8: (0.73, 0.95, 1, 1)}
     none = (0.005, 0.005, 0.0, 0.0)
     for k, n in enumerate((60, 100, 300, 1000)):
         for r in measures:
@@ -538,6 +542,7 @@ def situations() -> list[Planted]:
         *families_of_labels(),
         *families_of_second_looks(),
         *families_of_alone(),
+        *planted_versions.families(),
     ]
 
 

@@ -15,7 +15,7 @@ from .questions.agreement.repeats import effective_votes
 from .questions.boards.anchored import board, subsample_errors
 from .questions.boards.anchors import anchor_swap, triangles
 from .questions.boards.debiased import debiased_board, hide_gold
-from .questions.boards.debiased import pooled as pooled_votes
+from .questions.boards.debiased import pooled_votes as pooled_votes
 from .questions.boards.judge_dispersion import dispersion, rating_spread
 from .questions.boards.judges import mean_of_judges
 from .questions.boards.judges import pooling as judge_pooling

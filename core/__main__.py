@@ -37,6 +37,7 @@ from .use.commands import (
     run_export,
     run_import,
     run_label,
+    run_prove,
     run_report,
     run_simulate,
     stop_output,
@@ -101,7 +102,7 @@ def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
         return options
     from .use import options_file
 
-    folder = options_file.read(Path())
+    folder = options_file.read_folder(Path())
     if folder is None:
         return options
     complain(folder.sentence)
@@ -260,6 +261,11 @@ def _export_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--what", choices=tuple(FORMS), default="votes", help="kind of judgement (votes)"
     )
+    parser.add_argument(
+        "--with-sealed",
+        action="store_true",
+        help="open what is sealed for `prove` for good, and write it too",
+    )
 
 
 def _label_options(parser: argparse.ArgumentParser) -> None:
@@ -281,6 +287,20 @@ def _label_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--seed", type=int, help="of the order (drawn)")
     _add_reading_options(parser)
+
+
+def _prove_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="STORE", help="a store with votes or scores of both")
+    parser.add_argument("new", metavar="VERSION", help="the newer version, such as v2 or gpt@v2")
+    parser.add_argument("--over", metavar="VERSION", help="the older one (the first of its family)")
+    parser.add_argument("--metric", help="of scores, where there are several")
+    parser.add_argument(
+        "--labels-from", metavar="SHEET", help="the sheet, filled in: the proof goes on"
+    )
+    parser.add_argument(
+        "--sheet", metavar="OUT", default="prove.csv", help="the sheet to write (prove.csv)"
+    )
+    parser.add_argument("--most", type=int, default=60, help="labels of a try at most (60)")
 
 
 def _simulate_options(parser: argparse.ArgumentParser) -> None:
@@ -404,6 +424,11 @@ COMMANDS: dict[
         "write items in random order, blind, as a sheet for a person to label",
         run_label,
         _label_options,
+    ),
+    "prove": (
+        "prove that a version of a judge is better, by labels where two part",
+        run_prove,
+        _prove_options,
     ),
     "simulate": ("write simulated votes with known parameters", run_simulate, _simulate_options),
     "app": ("serve the dashboard to this machine", run_app, _app_options),

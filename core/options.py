@@ -98,17 +98,17 @@ def help_of(kind: type, name: str, **texts: str) -> str:
     named = [f"{each} (default)" if each == default else str(each) for each in choices]
     # As `a, b or c`.
     listed = " or ".join(part for part in (", ".join(named[:-1]), *named[-1:]) if part)
-    texts |= {"default": shown(default), "choices": listed}
+    texts |= {"default": as_typed(default), "choices": listed}
     text: str = field.metadata["help"]
     for place, filled in texts.items():
         text = text.replace(f"{{{place}}}", filled)
     return text
 
 
-def shown(value: object) -> str:
+def as_typed(value: object) -> str:
     """A value as help and documents show it.
 
-    >>> shown(10_000), shown(1.0), shown(("a", 0.5)), shown(None)
+    >>> as_typed(10_000), shown(1.0), shown(("a", 0.5)), shown(None)
     ('10,000', '1', 'a 0.5', '')
     """
     if value is None or isinstance(value, str):
@@ -118,7 +118,7 @@ def shown(value: object) -> str:
     if isinstance(value, int | float):
         return format(value, ",g") if isinstance(value, float) else format(value, ",")
     if isinstance(value, Iterable):
-        return " ".join(map(shown, value))
+        return " ".join(map(as_typed, value))
     return str(value)
 
 

@@ -282,7 +282,7 @@ class Selection:
     `gold` is `given` (the file's), `humans` (modal label of the human votes on the comparison; no
     unique mode is 0; a comparison without human votes has no gold), or the name of a judge (its
     majority label). `None` leaves it open: an audit then takes `default_gold`, a query what
-    is given.
+    is given. `sealed` takes what is kept for proofs too (`store.parts`).
     """
 
     datasets: tuple[str, ...] | None = None
@@ -290,6 +290,7 @@ class Selection:
     rater_types: tuple[str, ...] | None = None
     where: tuple[tuple[str, str], ...] = ()
     gold: str | None = None
+    sealed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from core.questions.juries.method import RULES
-from core.questions.juries.words import answer, jury_answer
+from core.questions.juries.words import jury_answer, jury_sentence
 from pages.sections.juries.jury import judged, read_controls, rules_tab, without_tab
 from pages.shared import cached, widgets
 
@@ -19,7 +19,7 @@ state = read_controls()
 jury, found = cached.computed("jury", state.key, lambda: judged(state))
 with head:
     widgets.answer(jury_answer(found))
-    widgets.in_full(answer(found))
+    widgets.in_full(jury_sentence(found))
     left = (
         f" {found.left_out:,} comparisons that not all judged are left out."
         if found.left_out

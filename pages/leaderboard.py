@@ -5,7 +5,7 @@ from dataclasses import replace
 import streamlit as st
 
 from core.errors import NoUsableVotes
-from core.questions.boards.words import answer, board_answer, circle_of
+from core.questions.boards.words import board_answer, circle_of, leader_sentence, parts_of
 from pages.sections.leaderboard.board import board_tab, swap_tab
 from pages.sections.leaderboard.controls import all_triangles, read_controls, standing
 from pages.sections.leaderboard.judges import judges_tab
@@ -29,11 +29,17 @@ except NoUsableVotes as error:
 found = standing(state)
 triangles, summaries = all_triangles(state)
 with head:
-    said = board_answer(found, summaries, corrected=state.corrected, circle=circle_of(state.boards))
+    said = board_answer(
+        found,
+        summaries,
+        corrected=state.corrected,
+        circle=circle_of(state.boards),
+        parts=parts_of(state.boards),
+    )
     widgets.answer(replace(said, good=said.good and not state.apart))
     if state.apart:
         st.text(state.apart)
-    widgets.in_full(answer(found, summaries, corrected=state.corrected))
+    widgets.in_full(leader_sentence(found, summaries, corrected=state.corrected))
 
 widgets.tabs(
     {

@@ -15,7 +15,7 @@ found, sensitive = improvements(state), sensitivities(state)
 with head:
     of = state.judge, found.get(state.judge), sensitive.get(state.judge)
     widgets.answer(sentences.candidates_answer(*of))
-    widgets.in_full(sentences.answer(*of))
+    widgets.in_full(sentences.order_sentence(*of))
 
 widgets.tabs(
     {

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from core.importers import template
+from core.importers.preview import TEMPLATES
 from pages.sections.data import connect, manage, upload
 from pages.shared import people, uploads, widgets
 
@@ -20,9 +20,13 @@ if people.visitor() == "editor":
             accept_multiple_files=True,
             key="files",
         )
-        st.download_button(
-            "Template (CSV)", template(), "votes.csv", "text/csv", key="template", on_click="ignore"
-        )
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.text("Templates (CSV):", width="content")
+            for place, (name, made) in enumerate(TEMPLATES.items()):
+                file, key = f"{name.replace(',', '').replace(' ', '-')}.csv", f"template-{place}"
+                st.download_button(
+                    name.capitalize(), made, file, "text/csv", key=key, on_click="ignore"
+                )
     with elsewhere, widgets.errors():
         connect.panel()
 

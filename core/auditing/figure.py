@@ -440,7 +440,12 @@ def trust_map(
 
 def _head(title: str) -> str:
     """A title above a column, which beside long names has room for ten letters."""
-    return title.replace("over", "over-<br>", 1) if len(title) > 10 else title
+    return title.replace(" ", "<br>", 1) if len(title) > 10 else title
+
+
+def _sign(grade: Grade) -> str:
+    """A sign of a grade; of what is not known none, as the line below says what it needs."""
+    return "" if grade == "unknown" else SIGNS[grade]
 
 
 def check_matrix(
@@ -459,7 +464,7 @@ def check_matrix(
     dense = len(rows) > DENSE
     high = HEADS + (DENSE_ROW if dense else 24) * len(rows)
     tiles = [
-        _tile(of[judge, check], (x, y), SIGNS[of[judge, check].grade], theme)
+        _tile(of[judge, check], (x, y), _sign(of[judge, check].grade), theme)
         for y, judge in enumerate(rows)
         for x, check in enumerate(checks)
         if (judge, check) in of
@@ -506,7 +511,7 @@ def check_grid(
     """
     of = {r.check: r for r in results if r.judge == judge}
     tiles = [
-        _tile(of[check], (k % 3, k // 3), f"{SIGNS[of[check].grade]} {BY_NAME[check].title}", theme)
+        _tile(of[check], (k % 3, k // 3), f"{_sign(of[check].grade)} {BY_NAME[check].title}", theme)
         for k, check in enumerate(checks)
     ]
     lines = math.ceil(len(checks) / 3)

@@ -330,6 +330,33 @@ def missing(results: Sequence[CheckResult]) -> tuple[str, ...]:
     return tuple(sentences)
 
 
+def columns(results: Sequence[CheckResult]) -> tuple[tuple[str, ...], str]:
+    """The checks that say something of some judge, as columns; and the others as one line, with
+    what they need.
+    """
+    of: dict[str, list[CheckResult]] = {}
+    for result in results:
+        of.setdefault(result.check, []).append(result)
+    shown = tuple(
+        name
+        for name, them in of.items()
+        if any(one.grade in ("ok", "warn", "fail") for one in them)
+    )
+    lines = []
+    for heading, grade in (("Not settled", "unclear"), ("Not checked", "unknown")):
+        named = []
+        for name, them in of.items():
+            if name in shown or any(one.grade == "unclear" for one in them) != (grade == "unclear"):
+                continue
+            lacking = next((one for one in them if one.applicable), None)
+            if lacking is not None:
+                need = f" ({need_of(lacking)})" if grade == "unknown" else ""
+                named.append(f"{BY_NAME[name].title}{need}")
+        if named:
+            lines.append(f"{heading}: {' · '.join(named)}.")
+    return shown, " ".join(lines)
+
+
 def need_of(result: CheckResult) -> str:
     """What a check lacks: all that it is made of, or so many more items beside those that it
     has.
@@ -400,7 +427,7 @@ def because(judge: str, overall: Overall, results: Sequence[CheckResult]) -> str
     return sentence
 
 
-def answer(results: Sequence[CheckResult], overall: Mapping[str, Overall]) -> str:
+def best_sentence(results: Sequence[CheckResult], overall: Mapping[str, Overall]) -> str:
     """Can they be trusted? One judge with its reasons; of several, how many are graded how.
 
     Of several, judges are named for what is good, for a failure, and for warnings that survive the

@@ -22,6 +22,7 @@ from ..questions.boards.results import USED_ANCHORS
 from ..questions.lists.results import RANKINGS
 from ..questions.scores.results import SCORES
 from ..schema import Selection
+from ..store import parts
 from ..store.browse import default_gold, summary
 from ..store.cells import CELLS
 from .checks import CHECKS
@@ -63,6 +64,9 @@ def audit(
         gold = selection.gold or default_gold(moment, selection)
         within = selection = replace(selection, gold=gold)
         about = summary(moment, selection)
+        judged = {rater.name for rater in about.judges}
+        judged |= {rater.name for rater in (*about.scores, *about.rankings)}
+        notes += [(0, note) for note in parts.notes(moment, judged)]
         if about.clusters is not None:
             notes.append((0, about.clusters))
         if about.judges or not (about.scores or about.rankings):

@@ -42,7 +42,7 @@ from .layouts import (
 from .mixed import MAY_SCORE, two_forms
 from .native import NativeFile, NativeFormat, read_native
 from .options import CANONICAL, Inspection, Plan, Question, ReadOptions
-from .preview import TEMPLATE, read_back
+from .preview import TEMPLATES, read_back
 from .rankings import read_choices, read_rankings
 from .raters import are_scores, lay_out_scores, raters_of
 from .registry import FORMATS as _NATIVE
@@ -95,9 +95,9 @@ def formats() -> dict[str, str]:
     return {CANONICAL: tabular} | others | {name: native.line for name, native in _NATIVE.items()}
 
 
-def template() -> str:
-    """Small CSV file of made-up votes in the canonical form, to fill in."""
-    return TEMPLATE
+def template(of: str = "two answers compared") -> str:
+    """Small CSV file of made-up judgements, to fill in.  of : what was judged (`TEMPLATES`)."""
+    return TEMPLATES[of]
 
 
 def read(
@@ -152,7 +152,7 @@ def read(
         try:
             if isinstance(file, NativeFile):
                 results += read_native(file)
-            elif file.shape or not _may_score(file.table):
+            elif file.shape or MAY_SCORE.isdisjoint(map(str.casefold, file.table.columns)):
                 results.append(_read_table(file))
             else:
                 results += map(_read_table, _of_one_form(file))
@@ -205,11 +205,6 @@ def read_arrow(
     if options.lower_is_better:
         check_metrics([reading], options)
     return reading
-
-
-def _may_score(table: TextTable) -> bool:
-    """Whether a column has a name by which scores go."""
-    return not MAY_SCORE.isdisjoint(map(str.casefold, table.columns))
 
 
 def _of_one_form(file: _TableFile) -> list[_TableFile]:
@@ -288,6 +283,9 @@ def _looks(
     """What an opened file looks like. others : files beside it that it stands for."""
     if not isinstance(file, NativeFile) and file.plan is not None:
         return by_plan.look(file.plan, name, file.table.notes)
+    if not isinstance(file, NativeFile) and file.refusal is not None and file.result is not None:
+        # Nothing is missing that could be named: it is not what it looks like.
+        raise file.refusal
     beside = (f"{others + 1:,} files; what follows is of {file.source.name}.",) if others else ()
     table = table_of_records(file.records, name) if isinstance(file, NativeFile) else file.table
     looks = Inspection(
@@ -350,8 +348,8 @@ class _TableFile:
     """A file that is a table, of votes or of a `shape`, and how it is to be read.
 
     metrics : columns that may hold a metric each, and whether they are taken for one.
-    result : what was read of it, if it was.  plan : by which, if not by names.  refusal : why it is
-    not read, unless options say how.
+    result : what was read of it, if it was.  plan : by which, if not by names.  tried : one that
+        could be taken, whether it is or not.  refusal : why it is not read, unless options say how.
     """
 
     source: Source
@@ -361,6 +359,7 @@ class _TableFile:
     metrics: tuple[tuple[str, bool], ...] = ()
     result: ImportResult | None = None
     plan: Evidence | None = None
+    tried: Evidence | None = None
     refusal: UnreadableFile | None = None
 
 
@@ -414,14 +413,23 @@ def _planned_file(
     found: _TableFile | None,
     options: ReadOptions,
     error: AppellateError | None,
+    *,
+    whole: bool = False,
 ) -> _TableFile:
     """What of a reading by names and a plan is taken, see `by_plan`.
 
-    table : of the whole file; None of JSON, in which tables are looked for.
+    table : of the whole file; None of JSON, in which tables are looked for.  whole : a plan of all
+    rows is made, however long the table is.
     """
     if found is not None:
+        if by_plan.is_canonical(found.table.columns) and by_plan.is_large(found.table):
+            return found
+        long = len(found.table.row) > 2 * by_plan.SAMPLED and source.kind != "json"
+        if long and not whole:
+            return _long_file(source, table or found.table, found, options)
         if by_plan.is_large(found.table) or (
-            _may_score(found.table) and two_forms(found.table, source.name, options)
+            not MAY_SCORE.isdisjoint(map(str.casefold, found.table.columns))
+            and two_forms(found.table, source.name, options)
         ):
             return found
         try:
@@ -458,14 +466,48 @@ def _planned_file(
     ):
         raise by_plan.PlanAsks(plan, source.name)
     if taken is None or taken.result is None:
-        refusal = by_plan.refusal_of(plan, source.name, error, nobody=nobody) if plan else None
+        is_gold = result is not None and result.gold_only
+        refusal = (
+            by_plan.refusal_of(plan, source.name, error, nobody=nobody)
+            if plan is not None and not is_gold
+            else None
+        )
         if found is None:
             assert error is not None
             raise refusal or error
         return found if canonical else replace(found, refusal=refusal)
     if found is None or result is None or by_plan.is_better(taken.result, result, found.table):
-        return taken
-    return found
+        return replace(taken, tried=plan)
+    return replace(found, tried=plan)
+
+
+def _long_file(
+    source: Source, table: TextTable, found: _TableFile, options: ReadOptions
+) -> _TableFile:
+    """What of both readings is taken of a long table, decided on a part of its rows."""
+    part = replace(found, table=by_plan.sample_of(found.table))
+    try:
+        decided = _planned_file(source, by_plan.sample_of(table), part, options, None)
+    except by_plan.PlanAsks:
+        raise
+    except (UnreadableFile, AmbiguousLabels):
+        # Its own reading says why, of all rows.
+        return found
+    plan = decided.tried
+    if plan is None:
+        return replace(found, refusal=decided.refusal)
+    if (asked := by_plan.asked_of_whole(plan, table)) is not None:
+        if by_plan.is_large(table):
+            raise by_plan.PlanAsks(replace(plan, questions=[asked]), source.name)
+        return _planned_file(source, table, found, options, None, whole=True)
+    if decided.plan is None:
+        return found
+    if by_plan.is_large(found.table, by_plan.MOST_PLANNED):
+        note = "Too many cells for a plan, which would read the first rows otherwise: "
+        said = " ".join(plan.sentences()[:2])
+        return replace(found, table=replace(found.table, notes=(*found.table.notes, note + said)))
+    whole = by_plan.of_whole(plan, table)
+    return _by_plan(source, whole, table, options) or found
 
 
 def _by_plan(

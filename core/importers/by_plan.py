@@ -18,15 +18,17 @@ import numpy as np
 
 from ..errors import AmbiguousLabels, AppellateError, UnreadableFile
 from ..options import add_flags, from_flags
+from ..reading.facts import is_missing
 from ..reading.mapping import Said
 from ..reading.plan import Plan as Evidence
 from ..reading.planner import make_plan
+from ..reading.questions import Asked, items, may_be_items
 from ..reading.rows import Rows, rows_of
 from ..reading.walk import Table
 from ..reading.walk import from_json as walk
 from ..schema import SCORES, ImportResult
 from .bounds import MAX_DEPTH, depth
-from .columns import Rejects, encode_cells
+from .columns import Cells, Rejects, cell_codes, dense_codes, encode_cells
 from .layouts import DIRECT, VOTE_COLUMNS
 from .options import Inspection, Question, ReadOptions
 from .source import Source, stem_of
@@ -34,6 +36,10 @@ from .tables import TextTable
 
 MOST_CELLS = 3_000_000
 """Cells of a table up to which a plan is made of it."""
+SAMPLED, BLOCKS = 16_384, 16
+"""First rows, and blocks of the others, of which a plan of a long table is made."""
+MOST_PLANNED = 30_000_000
+"""Cells of a table up to which its rows are read by a plan of some of them."""
 FEW = 20
 """Rows below which a plan has too little evidence against names that say who judged."""
 FEWEST = 10
@@ -156,9 +162,67 @@ def refusal_of(
     return UnreadableFile(f"{name}: {said}")
 
 
-def is_large(table: TextTable) -> bool:
-    """Whether a table has too many cells for a plan."""
-    return (len(table.row) + len(table.rejects)) * max(len(table.columns), 1) > MOST_CELLS
+def sample_of(table: TextTable) -> TextTable:
+    """The first rows of a long table, and blocks of the others; a short one itself."""
+    import pyarrow as pa
+
+    n, size = len(table.row), SAMPLED // BLOCKS
+    if n <= 2 * SAMPLED:
+        return table
+    starts = np.linspace(SAMPLED, n - size, BLOCKS).astype(int)
+    rows = np.unique(
+        np.concatenate([np.arange(SAMPLED), *(np.arange(s, s + size) for s in starts)])
+    )
+    columns = {
+        name: encode_cells(cells.take(pa.array(rows)).cast(pa.string()))
+        for name, cells in table.columns.items()
+    }
+    return replace(table, columns=columns, row=table.row[rows], rows=len(rows), rejects=Rejects())
+
+
+def asked_of_whole(plan: Evidence, table: TextTable) -> Asked | None:
+    """What a plan that was made of some rows leaves open where all of them say otherwise what an
+    item is: the key does not tell them apart, or a column without a role does.
+    """
+    if plan.item is None:
+        unused = [each.name for each in plan.columns if each.role == "not used"]
+        name = next((name for name in unused if _may_be_items(table.columns[name])), None)
+        if name is None:
+            return None
+        distinct = len(table.columns[name].dictionary)
+        return may_be_items(name, distinct, len(table.row) // distinct)
+    if plan.runs:
+        return None
+    key = [table.columns[each.name] for each in (plan.item, *plan.key) if each.at >= 0]
+    times = int(np.bincount(dense_codes(key)).max(initial=1))
+    return items(plan.item.name, times) if times > 1 else None
+
+
+def of_whole(plan: Evidence, table: TextTable) -> Evidence:
+    """A plan that was made of some rows of a table, for all of them."""
+
+    def cells(name: str) -> list[str | None]:
+        coded = table.columns[name]
+        texts = [None if is_missing(text) else text for text in coded.dictionary.to_pylist()]
+        # What is missing has the code -1.
+        texts.append(None)
+        return [texts[code] for code in cell_codes(coded).tolist()]
+
+    return plan.of_rows(len(table.row), cells)
+
+
+def _may_be_items(cells: Cells) -> bool:
+    """Whether each text of a column returns equally often, and none is missing."""
+    if cells.null_count or not 5 <= len(cells.dictionary) <= len(cells) / 2:
+        return False
+    times = np.bincount(cell_codes(cells))
+    return bool((times == times[0]).all())
+
+
+def is_large(table: TextTable, most: int | None = None) -> bool:
+    """Whether a table has too many cells, by default for a plan of all its rows."""
+    cells = (len(table.row) + len(table.rejects)) * max(len(table.columns), 1)
+    return cells > (MOST_CELLS if most is None else most)
 
 
 def is_canonical(columns: Any) -> bool:
@@ -186,8 +250,8 @@ def as_table(plan: Evidence, options: ReadOptions, origin: TextTable | None) -> 
     scores = plan.form == "scores"
     known = SCORES.names if scores else VOTE_COLUMNS
     rejects = Rejects()
-    number = np.arange(len(plan.table.rows) + 1)
-    if origin is not None and len(origin.row) == len(plan.table.rows):
+    number = np.arange(plan.rows + 1)
+    if origin is not None and len(origin.row) == plan.rows:
         number[1:] = origin.row
         rejects = copy.deepcopy(origin.rejects)
     # What was left out around the table, and in what it was written.
@@ -196,7 +260,7 @@ def as_table(plan: Evidence, options: ReadOptions, origin: TextTable | None) -> 
     for row, column, cell, why in rows.rejected:
         rejects.add(int(number[row]), column, cell, why)
     columns = {name: encode_cells(cells) for name, cells in rows.columns.items()}
-    columns |= {name: encode_cells(cells) for name, cells in _others(plan, rows, known).items()}
+    columns |= _others(plan, rows, known, origin)
     mapping = tuple((name, name if name in rows.columns else "") for name in known)
     mapping = tuple((name, theirs) for name, theirs in mapping if theirs or name not in _FILLED)
     said = {role: text for role, text in options.mapping if text.startswith("=")}
@@ -224,15 +288,22 @@ def as_table(plan: Evidence, options: ReadOptions, origin: TextTable | None) -> 
 _FILLED = frozenset({"dataset", "rater_type", "status", "run", "repeat"})
 
 
-def _others(plan: Evidence, rows: Rows, known: tuple[str, ...]) -> dict[str, list[str | None]]:
+def _others(
+    plan: Evidence, rows: Rows, known: tuple[str, ...], origin: TextTable | None
+) -> dict[str, Cells]:
     """Columns without a role, beside each judgement of their row."""
+    import pyarrow as pa
+
     assert plan.table is not None
-    unused = {each.name for each in plan.columns if each.role == "not used"}
-    at = {
-        name: i for i, name in enumerate(plan.table.columns) if name in unused and name not in known
-    }
+    unused = [each.name for each in plan.columns if each.role == "not used"]
+    here = [name for name in unused if name not in known and name in plan.table.columns]
+    if origin is not None and len(plan.table.rows) < plan.rows:
+        # A plan of some rows for all.
+        places = pa.array(np.array(rows.row, np.int64) - 1)
+        return {name: origin.columns[name].take(places) for name in here}
+    at = {name: plan.table.columns.index(name) for name in here}
     cells = plan.table.rows
-    return {name: [cells[row - 1][i] for row in rows.row] for name, i in at.items()}
+    return {name: encode_cells([cells[row - 1][i] for row in rows.row]) for name, i in at.items()}
 
 
 PLAN = "plan"
@@ -353,7 +424,8 @@ def names_stand(
         asks = isinstance(error, AmbiguousLabels)
         return asks and flat and is_canonical(table.columns)
     if options.mapping or options.metrics or options.rater_type is not None:
-        return not by_evidence(options)
+        whole = 2 * result.judged.lost <= result.judged.rows and not result.gold_only
+        return whole and not by_evidence(options)
     if result.mapping.get("judge", "").removeprefix("=") in TOOLS:
         return True
     whole = not result.rejects.num_rows

@@ -13,13 +13,34 @@ import numpy as np
 from ..labels import shown
 from ..schema import ONE_METRIC, RANKINGS, ImportResult
 
-TEMPLATE = """\
+TEMPLATES = {
+    "one answer, pass or fail": """\
+case_id,question,answer,judge_passed,human_passed
+c1,How do I return it?,Send it back within 30 days.,1,1
+c2,Where is my order?,I do not know.,1,0
+c3,Can I pay later?,No.,0,0
+""",
+    "one answer, levels": """\
+item_id,question,answer,judge_score,annotator_1,annotator_2
+q1,How do I return it?,Send it back within 30 days.,4,4,5
+q2,Where is my order?,I do not know.,2,1,2
+q3,Can I pay later?,Yes.,5,4,5
+""",
+    "people's labels in a file of their own": """\
+item_id,label
+c1,pass
+c2,fail
+c3,fail
+""",
+    "two answers compared": """\
 dataset,item_id,category,model_a,model_b,judge,run,position,vote,confidence,gold,rater_type
 my-data,q1,math,model-x,model-y,judge-1,0,ab,1,0.9,1,llm
 my-data,q1,math,model-x,model-y,judge-1,0,ba,-1,0.6,1,llm
 my-data,q2,math,model-x,model-y,judge-1,0,ab,0,0.55,-1,llm
 my-data,q2,math,model-x,model-y,person-1,0,,-1,,-1,human
-"""
+""",
+}
+"""Small files of made-up judgements, to fill in, by what was judged."""
 
 _NAME_LIMIT = 60
 _CANDIDATES = 8

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Protocol, Self
+from typing import Self
 
 import numpy as np
 
@@ -37,16 +37,6 @@ _INCIDENTAL = meaning(
 """Words in the names of columns that say something of a call and not of what was asked."""
 
 
-class Repeated(Protocol):
-    """The rows of a table that share their key with others."""
-
-    def kinds(self, column: str) -> tuple[int, int]:
-        """Distinct cells of a column among these rows, a missing one included; and these rows."""
-
-    def even(self, column: str) -> float:
-        """Share of their keys in which several cells of a column occur, each as often."""
-
-
 def plan_repeats(how: Plan, table: TextTable, options: ReadOptions) -> Plan:
     """Ask what a column is by which rows of one comparison and judge differ as if by design.
 
@@ -54,12 +44,11 @@ def plan_repeats(how: Plan, table: TextTable, options: ReadOptions) -> Plan:
     each of the texts that occur there occurs equally often, so that it tells the rows apart; what a
     judge says by chance does not. Texts, times and costs are left out by their names. Source: ours.
     """
-    columns: Any = table.columns
+    columns = table.columns
     key, others = _keys_of_votes(how, columns, options)
     if not others:
         return how
-    here = isinstance(columns, dict)
-    rows: Repeated | None = _Repeated.of(table, key) if here else columns.repeated(key)
+    rows = _Repeated.of(table, key)
     if rows is None:
         return how
     for column in others:
@@ -92,7 +81,7 @@ def _keys_of_votes(
 
 
 class _Repeated:
-    """Those of a table that is here."""
+    """The rows of a table that share their key with others."""
 
     def __init__(self, table: TextTable, key: Codes, again: Mask) -> None:
         self.table, self.again = table, again
@@ -110,11 +99,13 @@ class _Repeated:
         return np.unique(cells[self.again], return_inverse=True)[1]
 
     def kinds(self, column: str) -> tuple[int, int]:
+        """Distinct cells of a column among these rows, a missing one included; and these rows."""
         texts = len(self.table.columns[column].dictionary)
         few = texts <= MOST_TEXTS
         return int(self._codes(column).max()) + 1 if few else texts, len(self.key)
 
     def even(self, column: str) -> float:
+        """Share of their keys in which several cells of a column occur, each as often."""
         code = self._codes(column)
         n = int(code.max()) + 1
         # Rows by key and cell.

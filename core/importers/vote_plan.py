@@ -113,7 +113,8 @@ def plan(table: TextTable, name: str, options: ReadOptions, *, name_judge: bool 
 
 def _plan_columns(table: TextTable, name: str, options: ReadOptions) -> Plan:
     """Layout, columns and what is missing of them."""
-    options = with_cluster(options, tuple(table.columns), name)
+    if options.cluster is not None:
+        options = with_cluster(options, tuple(table.columns), name)
     mapping, constants = map_columns(tuple(table.columns), name, options)
     if not {"model_a", "model_b"} & mapping.keys():
         mapping = map_sides(table, mapping)
@@ -289,9 +290,9 @@ def _ask_for_columns(how: Plan, table: TextTable) -> Plan:
 
 def _likely(how: Plan, table: TextTable) -> str:
     """Which columns may be those that are missing, gold and the two sides, as they are typed;
-    nothing for a table of very many, or whose cells are counted where they lie.
+    nothing for a table of very many.
     """
-    if len(table.columns) > FEW or not isinstance(table.columns, dict):
+    if len(table.columns) > FEW:
         return ""
     suggested = {
         canonical: column

@@ -185,7 +185,11 @@ def disagreements(
     said: dict[str, dict[Any, _Said]] = {}
     for scores in audit.scores:
         evidence = scores.evidence
-        differs, known = differs_from_people(evidence)
+        of_metric = said.setdefault(scores.metric, _said(store, audit, scores.metric))
+        answers = _answers(evidence)
+        # What is sealed for proofs is in no list.
+        listed = np.array([answer in of_metric for answer in answers], dtype=np.bool_)
+        differs, known = (each & listed for each in differs_from_people(evidence))
         if not differs.any():
             continue
         places = np.flatnonzero(known)
@@ -197,8 +201,6 @@ def disagreements(
                 seed=audit.options.seed,
             )
         ]
-        of_metric = said.setdefault(scores.metric, _said(store, audit, scores.metric))
-        answers = _answers(evidence)
         for place in order.tolist():
             one = of_metric[answers[place]]
             rows.append(
@@ -265,9 +267,10 @@ def to_people(store: Database | Snapshot, audit: Judged) -> pa.Table:
         decided = np.nan_to_num(sure, nan=-1.0) >= least - 1e-9
         of_metric = _said(store, audit, scores.metric)
         answers = _answers(evidence)
+        listed = np.array([answer in of_metric for answer in answers], dtype=np.bool_)
         order = np.argsort(np.nan_to_num(sure, nan=-1.0), kind="stable")
-        unsure = [place for place in order.tolist() if not decided[place]]
-        rest = np.flatnonzero(decided)
+        unsure = [place for place in order.tolist() if listed[place] and not decided[place]]
+        rest = np.flatnonzero(decided & listed)
         checked = rng.permutation(rest)[: int(np.ceil(SPOT_CHECK * len(rest)))]
         for why, places in (("unsure", unsure), ("spot check", checked.tolist())):
             rows += [

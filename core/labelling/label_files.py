@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from ..finding.wording import one_line
 from ..importers import ReadOptions
-from ..importers.join import join_labels
-from ..importers.sheet import NOBODY, readings_of
 from .disagreements import is_second_look, with_second_looks
+from .join import join_labels
+from .labelled_rows import NOBODY, readings_of
 from .sheet import SHEET_PERSON, contested_gold, is_sheet, join_sheet, only_dataset
 
 if TYPE_CHECKING:

@@ -17,9 +17,7 @@ from ..errors import InvalidOption, UnreadableFile
 from ..finding.wording import count, one_line
 from ..importers import ReadOptions, read
 from ..importers.declared import get
-from ..importers.join import join_labels
 from ..importers.json_tables import Record, read_records
-from ..importers.sheet import NOBODY, readings_of
 from ..importers.source import open_source
 from ..importers.tables import read_delimited
 from ..schema import Kind
@@ -27,6 +25,8 @@ from ..store import Store
 from ..store.export import without_labels
 from ..store.labelling import unit_names
 from .desk import Card, Desk, open_desk
+from .join import join_labels
+from .labelled_rows import NOBODY, readings_of
 from .session import card_code, places_of
 from .words import contested_sentence
 
@@ -96,7 +96,7 @@ def write_sheet(desk: Desk, labels: int) -> str:
     writer = csv.writer(out)
     writer.writerow([*_heads(desk), LABEL, TAGS, NOTE, PERSON])
     for draw, card, *texts in _cards(desk, labels):
-        writer.writerow([draw, card, *map(_cell, texts), *[""] * 4])
+        writer.writerow([draw, card, *map(cell, texts), *[""] * 4])
     return out.getvalue()
 
 
@@ -123,7 +123,7 @@ def _cards(desk: Desk, labels: int) -> Iterator[tuple[str | None, ...]]:
         yield (f"{desk.plan.seed:x}", code, card.prompt, *card.texts)
 
 
-def _cell(text: str | None) -> str:
+def cell(text: str | None) -> str:
     """A text that no spreadsheet takes for a formula."""
     return f"'{text}" if text and text[0] in "=+-@\t\r" else text or ""
 
@@ -257,7 +257,7 @@ def add_labels(
     """Add people's labels in files to a data set that is stored; what became of each.
 
     A file is a sheet or an export of tasks that were written here (`join_sheet`), or any that
-    names the answers by ids or texts (`core.importers.join.join_labels`). Where there are several,
+    names the answers by ids or texts (`core.labelling.join.join_labels`). Where there are several,
     who labelled one that names nobody is called as the file is. A sheet is added whole or not at
     all, and so are all other files together.
 

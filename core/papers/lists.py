@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from ..questions.accuracy.method import direction
-from ..questions.lists.method import consensus, pooled
+from ..questions.lists.method import consensus, pooled_improvements
 from ..questions.lists.results import audit_lists
 from ..stats.estimate import DataFrame, flat
 from .asked import Asked, rows, together
@@ -31,7 +31,7 @@ def improvements(asked: Asked) -> DataFrame:
             {"judge": name, "category": "mean of sources", "n": each.overall.n}
             | {"direct": each.macro_direct, "consensus": each.macro_consensus}
         )
-    if (all_judges := pooled(known.values())) is not None:
+    if (all_judges := pooled_improvements(known.values())) is not None:
         listed.append(
             {"judge": f"all {all_judges.judges}", "improved": all_judges.improved}
             | {"regressed": all_judges.regressed, "p_value": all_judges.p_value}

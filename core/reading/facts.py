@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
@@ -112,6 +113,14 @@ class Column:
         self.counts = Counter(cell for cell in self.cells if cell is not None)
         self.unread = Counter()
         self.kind = self._kind()
+
+    def of_rows(self, cells: list[str | None]) -> Column:
+        """The same column of other rows: its kind stays."""
+        other = copy(self)
+        for name in ("numbers", "folded"):
+            other.__dict__.pop(name, None)
+        other.cells, other.counts = cells, Counter(cell for cell in cells if cell is not None)
+        return other
 
     def _kind(self) -> str:
         if not self.filled:

@@ -54,6 +54,7 @@ class Items(Draft):
             ]
         keyed = self._explain_keys(ids, explained)
         explained += keyed
+        out.key = explained
         whole = [c for c in ids if repeats([c, *explained]) == self.rows]
         # Gold that differs within an item is of something smaller, such as one of its variants.
         whole = [c for c in whole if out.gold is None or constant_in(out.gold, c)] or whole
@@ -179,17 +180,7 @@ class Items(Draft):
                 and column.distinct >= 5
                 and not column.what
             ):
-                out.questions.append(
-                    ask.Asked(
-                        about="items",
-                        text=f"'{column.name}' has {column.distinct:,} values that return "
-                        f"{times.pop()} times each: are they the items?",
-                        choices=(
-                            (f"--map item_id={column.name}", "yes"),
-                            ("--unit rows", "no, each row is an item"),
-                        ),
-                    )
-                )
+                out.questions.append(ask.may_be_items(column.name, column.distinct, times.pop()))
                 return
 
     def _given_once(self, item: Column) -> None:

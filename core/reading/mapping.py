@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 
@@ -38,60 +38,7 @@ class Said:
         """Columns of which it says what they are."""
         return {*self.mapping.values(), *self.orders, *self.runs, *self.judges, *self.people}
 
-    def with_words(self, words: Iterable[str]) -> Said:
-        """With what the words of a command say, such as `--orders a b --label-refers slot`."""
-        changed: dict[str, object] = {}
-        flag = ""
-        values: list[str] = []
-
-        def close() -> None:
-            if flag:
-                changed[_FIELDS[flag]] = _read(
-                    flag, values, changed.get(_FIELDS[flag], getattr(self, _FIELDS[flag]))
-                )
-
-        for word in words:
-            if word.startswith("--"):
-                close()
-                flag, values = word, []
-            else:
-                values.append(word)
-        close()
-        return Said(**{**self.__dict__, **changed})
-
-
-_FIELDS = {
-    "--map": "mapping",
-    "--orders": "orders",
-    "--runs": "runs",
-    "--judges": "judges",
-    "--people": "people",
-    "--label-map": "labels",
-    "--position": "position",
-    "--label-refers": "refers",
-    "--unit": "unit",
-    "--unused": "unused",
-    "--metrics": "metrics",
-    "--file-table": "table",
-    "--version": "version",
-}
-
-
-def _read(flag: str, values: list[str], before: object) -> object:
-    if flag in ("--map", "--label-map", "--position"):
-        assert isinstance(before, Mapping)
-        return {**before, **dict(value.split("=", 1) for value in values)}
-    if flag in ("--label-refers", "--unit", "--file-table", "--version"):
-        return values[0]
-    assert isinstance(before, tuple)
-    return (*before, *values)
-
 
 def typed(flag: str, *values: str) -> str:
     """An option with its values as it is typed."""
     return " ".join([flag, *map(shlex.quote, values)])
-
-
-def words_of(option: str) -> list[str]:
-    """The words of an option that was typed."""
-    return shlex.split(option)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Container, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from . import questions as ask
@@ -75,11 +75,36 @@ class Plan:
     questions: list[Asked] = field(default_factory=list)
     refusal: str = ""
     notes: list[str] = field(default_factory=list)
+    rows: int = 0
+    key: list[Column] = field(default_factory=list)
+    """Columns that with the item tell rows apart."""
 
-    @property
-    def names_nobody(self) -> bool:
-        """Whether nothing but the name of the file says who judged."""
-        return all(each.rater == self.source for each in self.judgements)
+    def of_rows(self, rows: int, cells: Callable[[str], list[str | None]]) -> Plan:
+        """The same plan of all rows of a table that it was made of some rows of.
+
+        cells : name of a column → its cells, None where one stands for none.
+        """
+        known: dict[int, Column] = {}
+
+        def whole(column: Column) -> Column:
+            if id(column) not in known:
+                constant = column.at < 0
+                known[id(column)] = column.of_rows(
+                    [next(iter(column.counts))] * rows if constant else cells(column.name)
+                )
+            return known[id(column)]
+
+        return replace(
+            self,
+            rows=rows,
+            judgements=[replace(each, column=whole(each.column)) for each in self.judgements],
+            gold=self.gold and whole(self.gold),
+            item=self.item and whole(self.item),
+            key=[whole(column) for column in self.key],
+            roles=replace(
+                self.roles, of={role: whole(column) for role, column in self.roles.of.items()}
+            ),
+        )
 
     @property
     def admitted(self) -> bool:
@@ -149,7 +174,7 @@ class Draft:
             if name not in here and not is_missing(value)
         ]
         self.by = {column.name: column for column in (*self.constants, *self.columns)}
-        self.out = Plan(source=source, table=table, notes=list(table.notes))
+        self.out = Plan(source=source, table=table, rows=self.rows, notes=list(table.notes))
         self.alike: frozenset[str] = frozenset()
         """Columns of 0 and 1 whose names say models."""
         self.turned: set[str] = set()

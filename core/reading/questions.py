@@ -139,6 +139,15 @@ def items(name: str, times: int, *, answers_differ: bool = False) -> Asked:
     )
 
 
+def may_be_items(name: str, distinct: int, times: int) -> Asked:
+    return Asked(
+        about="items",
+        text=f"'{name}' has {distinct:,} values that return {times} times each: are they the "
+        "items?",
+        choices=((f"--map item_id={name}", "yes"), ("--unit rows", "no, each row is an item")),
+    )
+
+
 def completes(name: str, values: Sequence[str], item: str) -> Asked:
     return Asked(
         about="items",
@@ -219,9 +228,8 @@ def given_once(name: str, item: str) -> Asked:
 def beside(name: str, judge: str) -> Asked:
     return Asked(
         about="claim",
-        text=f"{listed([name])} holds verdicts too, beside {listed([judge])}: what is "
-        "right, another "
-        "judge's, or nothing that counts?",
+        text=f"{listed([name])} holds verdicts too, beside {listed([judge])}: what is right, "
+        "another judge's, or nothing that counts?",
         choices=(
             (typed("--map", f"gold={name}"), "what is right: gold"),
             (typed("--judges", name), "another judge's"),

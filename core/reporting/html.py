@@ -145,14 +145,14 @@ def _said(answer: Answer | None) -> Iterator[Part]:
             yield "words", "p", answer.figures
 
 
-def text(words: object) -> Markup:
+def markup(words: object) -> Markup:
     """Text from anywhere as harmless markup; line breaks and what cannot be printed become
     spaces.
     """
     return words if isinstance(words, Markup) else Markup(html.escape(one_line(str(words))))
 
 
-def number(value: float | None, form: str = ".3f") -> Markup:
+def number_markup(value: float | None, form: str = ".3f") -> Markup:
     """A number as it is read, with all its digits in the `value` of its element; unknown
     is a dash.
     """
@@ -164,7 +164,7 @@ def number(value: float | None, form: str = ".3f") -> Markup:
 def p_value(p: float | None) -> Markup:
     """As the verdicts print it: three digits, and the far tail as such."""
     if p is None or not p < 0.001:
-        return number(p, ".3g")
+        return number_markup(p, ".3g")
     return Markup(f'<data value="{float(p)!r}">&lt; .001</data>')
 
 
@@ -177,15 +177,15 @@ def cell(column: Column, row: object) -> Markup:
         return p_value(found)
     if isinstance(found, Estimate):
         value, low, high = (
-            number(one, column.form) for one in (found.value, found.low, found.high)
+            number_markup(one, column.form) for one in (found.value, found.low, found.high)
         )
         known = (
             math.isfinite(found.value) and math.isfinite(found.low) and math.isfinite(found.high)
         )
         return Markup(f"{value} <small>({low} to {high})</small>") if known else value
     if isinstance(found, str) or found is None or column.form.endswith("d"):
-        return text(column.text(row))
-    return number(found, column.form)
+        return markup(column.text(row))
+    return number_markup(found, column.form)
 
 
 @cache
@@ -195,7 +195,7 @@ def _template() -> Template:
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
         autoescape=True,
-        finalize=text,
+        finalize=markup,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -240,11 +240,10 @@ def _top(audit: Audit) -> list[tuple[str, ...]]:
     unread = sum(reading.n_unread for reading in audit.readings)
     counted = (
         f"{raters}, {found.votes:,} votes on {found.comparisons:,} comparisons of {found.items:,} "
-        "items; "
-        f"{found.unparsed:,} outputs without a vote, "
-        f"{sum(reading.n_rejected for reading in audit.readings):,} rejected rows"
-        f"{f', {unread:,} confidences that could not be read' if unread else ''}. "
-        f"Intervals are at {100 * audit.options.level:g} %."
+        f"items; {found.unparsed:,} outputs without a vote, "
+        f"{sum(reading.n_rejected for reading in audit.readings):,} rejected "
+        f"rows{f', {unread:,} confidences that could not be read' if unread else ''}. Intervals "
+        f"are at {100 * audit.options.level:g} %."
     )
     simulated = [("Simulated demo data: these judges and models do not exist.", "simulated")]
     return [(headlines(audit), "answer"), *(simulated if found.simulated else []), (counted,)]

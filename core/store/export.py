@@ -40,7 +40,11 @@ def judgements(store: Snapshot, selection: Selection, kind: Kind) -> pa.Table:
     if kind not in FORMS:
         raise InvalidOption(f"Export of {kind!r}: there are 'votes', 'scores' and 'rankings'")
     selected = scope(
-        store, replace(selection, gold="given"), kind, with_perturbed=selection.judges is None
+        store,
+        replace(selection, gold="given"),
+        kind,
+        with_perturbed=selection.judges is None,
+        listed=True,
     )
     rows = listed(store, selected, selected.filter)
     if rows.num_rows == 0:
@@ -206,7 +210,7 @@ def is_database(path: Path) -> bool:
     return marked and not is_foreign(path)
 
 
-def read_store(path: Path) -> list[StoredDataset]:
+def read_store(path: Path, *, sealed: bool = False) -> list[StoredDataset]:
     """Everything that a store file holds, through the canonical columns. The file is not changed.
 
     Raises StoreInUse: another process has the file open. UnreadableFile: the file is damaged, or of
@@ -215,16 +219,17 @@ def read_store(path: Path) -> list[StoredDataset]:
     with Database.open(path, read_only=True) as store:
         store.check()
         with store.snapshot() as moment:
-            stored = list(_datasets(moment, path.name))
+            stored = list(_datasets(moment, path.name, sealed))
     if not stored:
         raise NoUsableVotes(f"{path}: this store holds no vote, score or ranking")
     return stored
 
 
-def _datasets(store: Snapshot, file: str) -> Iterator[StoredDataset]:
+def _datasets(store: Snapshot, file: str, sealed: bool) -> Iterator[StoredDataset]:
     for dataset, simulated in store.rows("select name, simulated from datasets order by name"):
         for kind in FORMS:
-            selected = scope(store, Selection(datasets=(dataset,)), kind, with_perturbed=True)
+            chosen = Selection(datasets=(dataset,), sealed=sealed)
+            selected = scope(store, chosen, kind, with_perturbed=True)
             rows = listed(store, selected, selected.filter)
             if rows.num_rows:
                 ((labels,),) = store.rows(

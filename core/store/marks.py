@@ -85,7 +85,7 @@ def votes_behind(
     Raises NoUsableVotes: no vote meets the mark. UnknownName: a judge or model that the store does
     not have.
     """
-    selected = scope(store, selection)
+    selected = scope(store, selection, listed=True)
     behind, params = _behind(store, selected, selection, mark)
     part = "" if limit is None else f" limit {int(limit)} offset {int(offset)}"
     numbers = store.rows(f"select v.id {behind} order by v.id{part}", params)
@@ -97,7 +97,7 @@ def votes_behind(
 @at_one_moment
 def count_behind(store: Snapshot, selection: Selection, *, mark: Mark) -> int:
     """How many usable votes meet a mark: as many rows as `votes_behind` has without a limit."""
-    behind, params = _behind(store, scope(store, selection), selection, mark)
+    behind, params = _behind(store, scope(store, selection, listed=True), selection, mark)
     ((n,),) = store.rows(f"select count(*) {behind}", params)
     return int(n)
 
@@ -170,7 +170,7 @@ def telling_errors(store: Snapshot, selection: Selection, judge: str) -> dict[Te
 
     Equal ones: the first that was loaded. Source: ours.
     """
-    selected = of_one_kind(store, scope(store, selection))
+    selected = of_one_kind(store, scope(store, selection, listed=True))
     (number,) = pick("judge", (judge,), {name: number for number, name in selected.judges.items()})
     statements = {
         "surest": """select v.id from {usable} v join {gold} g using (comparison)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 from ..errors import NoUsableVotes, UnknownName
 from ..records import NO_GOLD, NO_SIDE
 from ..schema import FORMS, Kind, Selection, perturbed
+from . import parts
 from .cells import CELLS, Cell
 from .schema import CODES, LAYOUTS, decode
 
@@ -78,7 +79,7 @@ class Scope:
     """SQL pieces of a checked selection of one kind: conditions on a row `v`, and values for
     `params`.
 
-    filter : all conditions.  pool : only that on the data sets.
+    filter : all conditions.  pool : only that on the data sets.  open : that nothing is sealed.
     cells : cells that can tell all conditions: what they have counted need not be counted again.
     gold : subquery (comparison, item, dataset, model_a, model_b, gold) of the selected data sets;
         votes only.
@@ -97,6 +98,7 @@ class Scope:
     gold: str
     params: dict[str, str]
     judges: dict[int, str]
+    open: str = "true"
     stated: str = "v.confidence"
     as_one: str = ""
     kinds: Mapping[int, tuple[str | None, ...]] = field(default_factory=dict)
@@ -137,13 +139,19 @@ class Scope:
 
 
 def scope(
-    store: Snapshot, selection: Selection, kind: Kind = "votes", *, with_perturbed: bool = False
+    store: Snapshot,
+    selection: Selection,
+    kind: Kind = "votes",
+    *,
+    with_perturbed: bool = False,
+    listed: bool = False,
 ) -> Scope:
     """Check a selection against the store and write its SQL.
 
     A ranking is selected whole, if any of its rows meets each condition.
 
     with_perturbed : also votes on perturbed items, whether or not the selection names them.
+    listed : judgements one by one, so that nothing sealed may be among them.
 
     Raises UnknownName: a data set, judge, rater type or kind of gold that does not exist, or a
     column that this kind of judgement does not have.
@@ -153,6 +161,8 @@ def scope(
     if not with_perturbed and (apart := _perturbed(judges, selection)):
         pool = f"{'' if pool == 'true' else f'{pool} and '}not {_one_of('v.judge', apart)}"
     filters = [pool, *_raters(selection, judges)]
+    sealed = None if selection.sealed else parts.condition(store, kind, judges, listed=listed)
+    filters += [sealed] if sealed is not None else []
     conditioned = {column for column, _ in selection.where} | (
         {"rater_type"} if selection.rater_types else set()
     )
@@ -169,6 +179,7 @@ def scope(
         kind=kind,
         filter=" and ".join(part for part in filters if part != "true") or "true",
         pool=pool,
+        open=sealed or "true",
         cells=frozenset(name for name, columns in counted if conditioned <= columns),
         as_one="replace (0 as dataset)" if as_one else "",
         gold=_gold(store, selection, judges) if kind == "votes" else "",

@@ -337,7 +337,7 @@ def _held(name: str, target: Path, options: argparse.Namespace) -> list[StoredDa
     if target.exists() and target.samefile(name):
         raise InvalidOption(f"{name}: is the store itself; name another with --store")
     check_columns_known(name, _read_options(options))
-    return read_store(Path(name))
+    return read_store(Path(name), sealed=True)
 
 
 def _told(report: LoadReport, reading: ImportResult) -> list[str]:
@@ -391,8 +391,13 @@ def run_export(options: argparse.Namespace) -> int:
         if out.exists() and path.samefile(out):
             raise InvalidOption(f"{out}: is the store itself; name another file to write to")
     selection = Selection(datasets=(options.dataset,) if options.dataset else None)
-    with _open(path, read_only=True) as store:
+    with _open(path, read_only=not options.with_sealed) as store:
         store.check(options.what)
+        if options.with_sealed:
+            from ..store.parts import open_all
+
+            with store.change() as change:
+                open_all(change)
         table = store.export(selection, kind=options.what)
     write_file(table, out)
     rows = " rows of rankings" if options.what == "rankings" else f" {FORMS[options.what].units}"
@@ -505,6 +510,35 @@ def run_label(options: argparse.Namespace) -> int:
         f"{one_line(dataset)}, to be labelled with {', '.join(desk.keys)}"
     )
     return DONE
+
+
+BETTER, NOT_BETTER, LABELS_WANTED = 0, 1, 3
+"""Exit codes of `prove`."""
+
+
+def run_prove(options: argparse.Namespace) -> int:
+    """Go on with the proof of a version, and write the sheet that it asks people to label."""
+    from .proving import proved
+
+    options.store = options.file
+    path = _existing_store(options)
+    sheet = None if options.labels_from is None else file_to_read(options.labels_from)
+    with _open(path) as store:
+        found = proved(
+            store,
+            options.new,
+            options.over,
+            metric=options.metric,
+            labels_from=sheet,
+            most=options.most,
+        )
+    print(one_line(found.sentence))
+    if found.sheet is None:
+        return BETTER if found.state == "better" else NOT_BETTER
+    _write(Path(options.sheet), found.sheet)
+    out = one_line(options.sheet)
+    print(f"{out}: {count(found.cards, 'card')} to label; go on with --labels-from {out}")
+    return LABELS_WANTED
 
 
 def _files(names: Sequence[str]) -> list[tuple[str, bytes | Path]]:

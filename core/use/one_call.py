@@ -212,7 +212,7 @@ def audit(
     compare : two judges, versions or files, or judges with versions; none in the list for every
         version against the first. `comparisons` of the audit say which is better.
     labels_from, key : sheets of people's labels of the same answers, one or a list of them, and
-        their column that names the answers: see `core.importers.join.join_labels`.
+        their column that names the answers: see `core.labelling.join.join_labels`.
     then : what is still to be asked of the store, with the audit.
     given : fields of `ReadOptions` and `AuditOptions`, and `judge`, `where` and `gold`, by the
         names that they have there or on the command line: `map={"judge": "grader"}`,
@@ -357,9 +357,8 @@ def _no_votes(readings: Sequence[ImportResult]) -> str:
         return f"{names}: no judgement of a judge in it. {said}".rstrip()
     reject = first.rejects.slice(0, 1).to_pylist()[0]
     return (
-        f"{names}: no usable vote; all {first.rejects.num_rows} rows were rejected. "
-        f"First: row {reject['row']}, column {reject['column']}: {reject['value']!r}: "
-        f"{reject['reason']}"
+        f"{names}: no usable vote; all {first.rejects.num_rows} rows were rejected. First: row "
+        f"{reject['row']}, column {reject['column']}: {reject['value']!r}: {reject['reason']}"
     )
 
 

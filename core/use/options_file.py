@@ -111,7 +111,7 @@ class FolderOptions:
         return given
 
 
-def read(folder: Path) -> FolderOptions | None:
+def read_folder(folder: Path) -> FolderOptions | None:
     """The options of a folder; None if it has none. Its own file goes before the shared one.
 
     Raises UnreadableFile for what is no TOML, InvalidOption for an unknown key or a wrong value.

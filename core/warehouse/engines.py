@@ -163,8 +163,7 @@ _PROBLEMS = (
         r"unauthenticated|invalid (token|credential|authentication)|access.?key|no aws "
         r"credentials|signature",
         "{place} refuses the login. Check user and password ("
-        + f"{USER}, {PASSWORD}; for s3 AWS_ACCESS_KEY_ID, "
-        "AWS_SECRET_ACCESS_KEY).",
+        + f"{USER}, {PASSWORD}; for s3 AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY).",
     ),
     (
         r"permission denied|not enough privileges|access.?denied|forbidden|insufficient privil|"
@@ -501,14 +500,14 @@ def connect(url: str, table: str) -> Engine:
         raise InvalidOption(
             "{option} {value!r}: no such engine. Write {known}.",
             option="warehouse",
-            value=shown(url),
+            value=without_secrets(url),
             known=ENGINES,
         )
-    engine: Engine = engines[scheme](shown(url), table, url)
+    engine: Engine = engines[scheme](without_secrets(url), table, url)
     return engine
 
 
-def shown(url: str) -> str:
+def without_secrets(url: str) -> str:
     """A URL without what signs in: no user, password, query or token, whatever marks a password
     holds.
     """

@@ -13,7 +13,9 @@ import pytest
 from visits import REPOSITORY, start_app, stop_app, visiting
 
 from core.importers import read
-from core.papers.items import ITEMS
+from core.papers.figure import NAMES
+from core.papers.items import BY_NAME, ITEMS
+from core.papers.record import PAPERS
 from core.store import Store
 
 DEMO = "dataset=demo+(simulated)"
@@ -130,35 +132,49 @@ def test_browser_no_table_of_the_leaderboard_is_cut(chromium, own_app):
 
 NOTHING_DRAWN = {("collect", ""), ("start", ""), ("leaderboard", "Outside board")}
 """Places that ask a model or a file first."""
-ON_PAPERS = {"BTD": "Table 2", "TH": "Figure 2", "PCF": "Figure 1", "RAEE": "Figure 6"}
-WITH_FIGURE = ("PCF", "RAEE")
+SHOWN = "[data-testid=stPlotlyChart]:visible, [data-testid=stDataFrame]:visible"
 
 
-def test_browser_every_place_of_the_records_opens(chromium, own_app):
-    places = sorted({(item.page, item.tab) for item in ITEMS if item.page})
+def test_browser_every_place_of_the_records_holds_a_figure_or_a_table(chromium, own_app):
+    """One visit to each page, and a click on each tab; what its table holds tests/pages looks at."""
+    tabs: dict[str, set[str]] = {}
+    for item in ITEMS:
+        if item.page and item.page != "papers":
+            tabs.setdefault(item.page, set()).add(item.tab)
     empty = []
     with visiting(chromium, own_app, viewport={"width": 1440, "height": 900}) as visitor:
-        for page, tab in places:
-            query = f"&tab={quote_plus(tab)}" if tab else ""
-            visitor.open(f"/{page}?{DEMO}{query}")
+        for page, names in sorted(tabs.items()):
+            visitor.open(f"/{page}?{DEMO}")
             visitor.settle()
-            assert not visitor.page.locator("[data-testid=stException]").count(), (page, tab)
-            if tab:
-                chosen = visitor.page.locator("[role=tab][aria-selected=true]").first
-                assert chosen.inner_text() == tab
-            shown = visitor.page.locator(
-                "[data-testid=stPlotlyChart]:visible, [data-testid=stDataFrame]:visible"
-            )
-            if (page, tab) not in NOTHING_DRAWN and not shown.count():
-                empty.append((page, tab))
-        for paper, number in ON_PAPERS.items():
-            visitor.open(f"/papers?{DEMO}&paper={paper}&paper-item={quote_plus(number)}")
-            visitor.settle()
-            if paper in WITH_FIGURE:
-                visitor.page.locator("[data-testid=stPlotlyChart]:visible").first.wait_for()
-            else:
-                visitor.page.locator("[data-testid=stDataFrame]:visible").first.wait_for()
-                visitor.page.wait_for_function(DRAWN)
-            links = visitor.page.locator(".st-key-paper-items a[href^='papers?']")
-            assert links.count() == sum(item.paper == paper for item in ITEMS)
+            offered = visitor.page.get_by_role("tab").all_inner_texts()
+            assert names - {""} <= set(offered), page
+            for name in sorted(names):
+                if name:
+                    visitor.page.get_by_role("tab", name=name, exact=True).click()
+                    visitor.in_address("tab", name if offered.index(name) else None)
+                    visitor.settle()
+                assert not visitor.page.locator("[data-testid=stException]").count(), (page, name)
+                if (page, name) not in NOTHING_DRAWN and not visitor.page.locator(SHOWN).count():
+                    empty.append((page, name))
     assert not empty
+
+
+def test_browser_items_are_one_click_from_the_navigation_and_their_figures_drawn(chromium, own_app):
+    with visiting(chromium, own_app, viewport={"width": 1440, "height": 900}) as visitor:
+        visitor.open(f"/?{DEMO}")
+        in_navigation = visitor.page.locator("[data-testid=stSidebarNav] a[href$='/papers']")
+        assert in_navigation.count() == 1
+        for paper in PAPERS:
+            visitor.open(f"/papers?{DEMO}&paper={paper}")
+            visitor.settle()
+            links = visitor.page.locator(".st-key-paper-items a[href^='papers?']")
+            assert links.count() == sum(item.paper == paper for item in ITEMS), paper
+        for name in NAMES:
+            item = BY_NAME[name]
+            query = f"paper={item.paper}&paper-item={quote_plus(item.number)}"
+            visitor.open(f"/papers?{DEMO}&{query}")
+            visitor.page.locator("[data-testid=stPlotlyChart]:visible").first.wait_for()
+            visitor.settle()
+            figures = visitor.figures()
+            assert figures, name
+            assert not [figure for figure in figures if figure["overlaps"] or figure["cut"]], name

@@ -245,4 +245,4 @@ def visiting(chromium, url: str, *, within=None, **options) -> Iterator[Visitor]
     yield Visitor(page, url, watch)
     (page if within else context).close()
     assert watch.hosts - {""} == {"localhost"}
-    assert watch.complaints == []
+    assert watch.complaints == [], watch.complaints

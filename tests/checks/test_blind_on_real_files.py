@@ -22,7 +22,17 @@ from core.questions.scores.words import further
 pytestmark = pytest.mark.thorough
 
 SCORES = ("cje_arena", "rewardbench2_scores", "triviaqa_verdicts")
-VOTES = ("native/alttest", "votes/faireval.csv.gz", "votes/pandalm.csv.gz")
+VOTES = (
+    "native/alttest",
+    "votes/faireval.csv.gz",
+    "votes/pandalm.csv.gz",
+    "votes/judgebench.csv.gz",
+    "votes/judgeconf.csv.gz",
+    "votes/pba_position.csv.gz",
+    "votes/pba_repeat.csv.gz",
+    "votes/rewardbench2_pairs.csv.gz",
+)
+"""Files with gold or with people; the others hold neither."""
 ORDER = list(OVERALL_WORDS)
 
 

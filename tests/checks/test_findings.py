@@ -15,8 +15,8 @@ from core.auditing.card import card
 from core.auditing.checks import BY_NAME, CHECKS, LIMITS
 from core.auditing.overall import (
     Overall,
-    answer,
     because,
+    best_sentence,
     confidence_line,
     missing,
     overall_verdict,
@@ -62,7 +62,7 @@ def graded(*judges: list[CheckResult]) -> tuple[list[CheckResult], dict[str, Ove
 
 
 def test_answer_counts_raters_and_names_the_best_and_the_failed() -> None:
-    said = answer(
+    said = best_sentence(
         *graded(
             checks("a"),
             checks("b", ties="warn"),
@@ -71,22 +71,20 @@ def test_answer_counts_raters_and_names_the_best_and_the_failed() -> None:
         )
     )
     assert said == (
-        "4 raters: a may decide; 2 may be used with limits; "
-        "c is not for decisions. 2 warnings in 76 checks; up to 3 expected if no judge had any "
-        "fault."
+        "4 raters: a may decide; 2 may be used with limits; c is not for decisions. 2 warnings in "
+        "76 checks; up to 3 expected if no judge had any fault."
     )
     many = graded(*(checks(name, position="fail") for name in "abcd"))
-    assert answer(*many) == "4 raters: 4 is not for decisions."
+    assert best_sentence(*many) == "4 raters: 4 is not for decisions."
 
 
 def test_the_answer_of_one_says_what_decided_and_what_was_not_checked() -> None:
-    said = answer(*graded(checks("c", position="fail", length="unknown")))
+    said = best_sentence(*graded(checks("c", position="fail", length="unknown")))
     assert said == (
-        "c: not to be used (18 of 19 checks made): position bias fails. Not checked: "
-        "preference for length. "
-        "position of c."
+        "c: not to be used (18 of 19 checks made): position bias fails. Not checked: preference "
+        "for length. position of c."
     )
-    said = answer(*graded(checks("c", accuracy="unknown", agreement="unknown")))
+    said = best_sentence(*graded(checks("c", accuracy="unknown", agreement="unknown")))
     assert said.startswith(
         "c: cannot say yet (17 of 19 checks made): accuracy is unknown. Not checked: accuracy"
     )

@@ -10,7 +10,7 @@ import pytest
 from readings import reading
 
 from core.auditing.options import AuditOptions
-from core.auditing.overall import answer, standing
+from core.auditing.overall import best_sentence, standing
 from core.auditing.results import Audit
 from core.auditing.run import audit
 from core.reporting.build import to_markdown
@@ -102,7 +102,7 @@ def test_expected_warnings_follow_the_level(audits: dict[float, Audit]) -> None:
         signed = {"position", "overconfidence", "ties"}
         cells_signed = sum(r.check in signed for r in cells)
         expected = (1 - level) * (cells_signed + (len(cells) - cells_signed) / 2)
-        said = answer(found.checks, found.overall)
+        said = best_sentence(found.checks, found.overall)
         assert f"up to {math.ceil(expected - 1e-9)} expected if no judge had any fault" in said
 
 

@@ -188,22 +188,22 @@ def test_what_a_file_may_not_say(
 def test_a_projects_file_without_the_table_is_left_alone(folder: Path) -> None:
     shared = folder / "pyproject.toml"
     shared.write_text("no toml at all", encoding="utf-8")
-    assert options_file.read(folder) is None
+    assert options_file.read_folder(folder) is None
     shared.write_text('[project]\ndependencies = ["appellate"]', encoding="utf-8")
-    assert options_file.read(folder) is None
+    assert options_file.read_folder(folder) is None
     shared.write_text("[tool]\nappellate = 3", encoding="utf-8")
     with pytest.raises(AppellateError, match="is no table"):
-        options_file.read(folder)
+        options_file.read_folder(folder)
     shared.write_bytes(b"# appellate\n" * 100_000)
     with pytest.raises(AppellateError, match="longer than"):
-        options_file.read(folder)
+        options_file.read_folder(folder)
 
 
 def test_the_example_of_the_documents_is_allowed(folder: Path) -> None:
     text = (REPOSITORY / "docs" / "ci.md").read_text(encoding="utf-8")
     (example,) = re.findall(r"```toml\n(.*?)```", text, flags=re.DOTALL)
     (folder / "appellate.toml").write_text(example, encoding="utf-8")
-    found = options_file.read(folder)
+    found = options_file.read_folder(folder)
     assert found is not None
     assert found.values["map"] == ["item_id=question_id", "judge==gpt-judge"]
     assert found.values["limit"] == ["position=0.05,0.1"]

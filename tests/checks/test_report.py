@@ -20,7 +20,7 @@ from core.auditing.options import AuditOptions
 from core.auditing.results import Audit
 from core.auditing.run import audit
 from core.reporting.document import to_document
-from core.reporting.html import NARROW, STRIP, WIDTH, number, p_value, report, text
+from core.reporting.html import NARROW, STRIP, WIDTH, markup, number_markup, p_value, report
 from core.schema import Selection
 from core.store import Store
 
@@ -254,7 +254,7 @@ def test_the_report_opens_with_the_card_and_the_picture_of_the_overview(
         said.said.headline,
         " ".join(said.advice),
     ):
-        assert str(text(words)) in part
+        assert str(markup(words)) in part
     assert part.count("<figure>") == 1
 
 
@@ -346,9 +346,9 @@ def test_a_report_needs_somewhere_to_go(tmp_path: Path, capsys: pytest.CaptureFi
 
 
 def test_numbers_keep_all_digits_and_never_read_minus_nought() -> None:
-    assert number(1 / 3) == f'<data value="{1 / 3!r}">0.333</data>'
-    assert ">0.000<" in number(-1e-9)
+    assert number_markup(1 / 3) == f'<data value="{1 / 3!r}">0.333</data>'
+    assert ">0.000<" in number_markup(-1e-9)
     assert p_value(0.0) == '<data value="0.0">&lt; .001</data>'
     assert p_value(0.0421) == '<data value="0.0421">0.0421</data>'
-    assert number(None) == number(float("nan")) == number(float("inf")) == "–"
-    assert text("a\u202e<b>\ud800") == "a &lt;b&gt; "
+    assert number_markup(None) == number_markup(float("nan")) == number_markup(float("inf")) == "–"
+    assert markup("a\u202e<b>\ud800") == "a &lt;b&gt; "

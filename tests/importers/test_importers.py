@@ -18,8 +18,10 @@ from places import REPOSITORY
 from core.errors import AmbiguousLabels, InvalidOption, UnknownName, UnreadableFile
 from core.importers import Inspection, ReadOptions, formats, inspect, read, read_back, template
 from core.importers.source import open_source
+from core.labelling.join import join_labels
 from core.schema import COLUMN_NAMES, VOTES
 from core.store.export import write_csv
+from core.use.one_call import audit
 
 
 def votes(reading):
@@ -441,6 +443,26 @@ def test_the_template_reads_without_a_question():
     reading = read_one(template(), name="template.csv")
     assert (reading.votes.num_rows, reading.rejects.num_rows) == (4, 0)
     assert inspect(template().encode(), "template.csv").questions == ()
+
+
+@pytest.mark.parametrize(
+    ("of", "rows"), [("one answer, pass or fail", 3), ("one answer, levels", 9)]
+)
+def test_templates_of_single_answers_read_with_their_people(of, rows):
+    reading = read_one(template(of), name="template.csv")
+    assert (reading.kind, reading.votes.num_rows, reading.rejects.num_rows) == ("scores", rows, 0)
+    assert inspect(template(of).encode(), "template.csv").questions == ()
+    audited = audit(template(of).encode(), splits=0)
+    assert audited.scores[0].evidence.table.people.shape[0] == 3
+
+
+def test_the_template_of_labels_joins_judgements_without_people():
+    judged = "case_id,answer,judge_passed\nc1,yes,1\nc2,no,1\nc3,so,0\n"
+    readings = read([("judged.csv", judged.encode())])
+    labels = template("people's labels in a file of their own").encode()
+    joined = join_labels(readings, ("labels.csv", labels), ReadOptions())
+    people = [each for each in joined.readings if "human" in each.votes["rater_type"].to_pylist()]
+    assert sum(each.votes["rater_type"].to_pylist().count("human") for each in people) == 3
 
 
 def test_every_format_has_a_line():

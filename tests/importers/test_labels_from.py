@@ -9,7 +9,7 @@ from core import audit
 from core.__main__ import main
 from core.errors import AmbiguousLabels, UnknownName, UnreadableFile
 from core.importers import ReadOptions, read
-from core.importers.join import answer_key, join_labels
+from core.labelling.join import answer_key, join_labels
 from core.store import Store
 
 N = 60

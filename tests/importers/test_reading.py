@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from places import REPOSITORY
 
-from benchmarks.reading import exits, outcome
+from benchmarks.reading import after_answers, exits, outcome
 from core import importers
 from core.__main__ import main
-from core.errors import AmbiguousLabels
-from core.importers import ReadOptions, inspect, read
+from core.errors import AmbiguousLabels, UnreadableFile
+from core.importers import ReadOptions, by_plan, inspect, read
 from core.importers.by_plan import PLAN, answered
 
 N = 40
@@ -360,6 +360,8 @@ def test_gold_beside_what_is_no_verdict_is_gold_alone() -> None:
     data = sheet(id=IDS, **texts, ground_truth_winner=SIDES, verbose_position=OTHER)
     found, said = outcome("file.csv", data, {"form": "votes"})
     assert (found, "holds gold" in said) == ("refused", True)
+    with pytest.raises(UnreadableFile, match="holds gold"):
+        inspect(data, "file.csv")
 
 
 def test_a_column_that_only_shares_its_name_costs_no_row() -> None:
@@ -377,6 +379,23 @@ def test_what_says_the_same_in_every_row_shows_no_judgement() -> None:
     assert (found, "'Tie' in every row" in said) == ("refused", True)
 
 
+def test_options_that_names_cannot_use_go_to_the_plan() -> None:
+    codes = [k % 2 for k in range(N)]
+    models = {f"model-{name}": codes for name in ("u", "v", "w")}
+    data = sheet(item_id=IDS, label=SIDES, **models)
+    typed = "--label-map 0=A 1=B --map gold=label"
+    (reading,) = read([("file.csv", data)], answered(typed))
+    assert (reading.votes.num_rows, reading.n_rejected) == (3 * N, 0)
+
+
+def test_metrics_in_objects_have_the_gold_that_they_have_in_a_table() -> None:
+    names = ("clear_llm", "clear_human", "depth_llm", "depth_human")
+    records = [dict(zip(names, (x, x, 6 - x, x), strict=True)) for x in LEVELS]
+    data = json.dumps({"results": {f"r{k}": record for k, record in enumerate(records)}}).encode()
+    truth = {"form": "scores", "judges": 1, "people": 2, "by judges": 2 * N, "gold": N}
+    assert outcome("file.json", data, truth) == ("right", "")
+
+
 SHARED = REPOSITORY.parent / "shared"
 CASES = SHARED / "cases"
 TRUTHS = SHARED / "spikes" / "reading" / "expected.json"
@@ -392,6 +411,15 @@ KNOWN = {
     # Two forms, of which each has its gold.
     "m24_mixed_pair_and_scores.csv",
 }
+
+
+@pytest.mark.skipif(not TRUTHS.is_file(), reason="the cases are not here")
+def test_each_question_offers_the_right_answer() -> None:
+    truths = json.loads(TRUTHS.read_text(encoding="utf-8"))
+    for path in sorted(CASES.glob("*/*")):
+        if path.name in ASKED:
+            truth = truths[path.name]
+            assert after_answers(path.name, path.read_bytes(), truth) is not None, path.name
 
 
 @pytest.mark.skipif(not TRUTHS.is_file(), reason="the cases are not here")
@@ -419,6 +447,45 @@ def test_all_commands_end_alike_on_every_case() -> None:
     assert apart == {
         "json-instances-and-annotations.json": {"doctor": 2, "audit": 2, "import": 0, "Python": 0}
     }
+
+
+LONG = 40_000
+
+
+def long_sheet(**columns: Any) -> bytes:
+    rows = (",".join(str(c(k)) for c in columns.values()) for k in range(LONG))
+    return "\n".join([",".join(columns), *rows]).encode()
+
+
+def test_a_long_table_is_read_by_a_plan_of_some_of_its_rows() -> None:
+    data = long_sheet(
+        case=lambda k: f"q{k}",
+        judge_score=lambda k: f"{k % 5 + 1}/5",
+        human_score=lambda k: k % 4 + 1,
+        llm_note=lambda k: f"text {k}",
+    )
+    (reading,) = read([("file.csv", data)])
+    votes = reading.votes
+    assert (votes.num_rows, reading.n_rejected) == (LONG, 0)
+    assert votes["score"].to_pylist() == [k % 5 + 1 for k in range(LONG)]
+    assert votes["gold"].to_pylist() == [k % 4 + 1 for k in range(LONG)]
+    assert len(votes["item_id"].unique()) == LONG
+
+
+@pytest.mark.parametrize("most", [by_plan.MOST_CELLS, 140_000])
+def test_items_that_return_far_below_are_asked_about_in_a_long_table(
+    most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its first rows do not show them; a table of more cells is not planned as a whole."""
+    monkeypatch.setattr(by_plan, "MOST_CELLS", most)
+    data = long_sheet(
+        qid=lambda k: f"q{k % (LONG // 2)}",
+        model=lambda k: "m",
+        llm_score=lambda k: k % 5 + 1,
+        human_score=lambda k: k % (LONG // 2) % 5 + 1,
+    )
+    with pytest.raises(AmbiguousLabels, match="20,000 values that return 2 times"):
+        read([("file.csv", data)])
 
 
 def test_a_table_of_results_holds_no_judgement() -> None:

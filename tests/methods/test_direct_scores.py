@@ -20,7 +20,7 @@ from core.questions.boards.score_board import (
     Levels,
     below,
     chances,
-    fit,
+    fit_odds,
     score_boards,
     scored_anchors,
 )
@@ -247,7 +247,7 @@ def test_judges_without_a_common_response_have_no_agreement():
 @pytest.mark.parametrize("prior", [0.0, 1.0])
 def test_no_other_optimiser_finds_a_greater_likelihood(prior):
     rng = np.random.default_rng(5)
-    found = fit(drawn(rng, items=40, beta=(0.0, 0.7, -1.2, 2.0), item_sd=1.0), prior=prior)
+    found = fit_odds(drawn(rng, items=40, beta=(0.0, 0.7, -1.2, 2.0), item_sd=1.0), prior=prior)
     n = found.weight + found.prior_weight
     k = n.shape[1]
 
@@ -272,7 +272,7 @@ def test_no_other_optimiser_finds_a_greater_likelihood(prior):
 def test_two_levels_are_logistic_regression():
     rng = np.random.default_rng(6)
     good = rng.random((60, 3, 1)) < np.array([0.3, 0.5, 0.8])[None, :, None]
-    found = fit(scored(good.astype(float)), prior=0.0)
+    found = fit_odds(scored(good.astype(float)), prior=0.0)
     model = np.indices(good.shape)[1].ravel()
     oracle = LogisticRegression(C=np.inf, tol=1e-12, max_iter=10_000).fit(
         np.eye(3)[model][:, 1:], good.ravel()
@@ -286,7 +286,7 @@ def test_two_models_on_two_levels_are_mann_whitney():
     score = np.stack([rng.random(50) < 0.35, rng.random(50) < 0.6], axis=1)[:, :, None].astype(
         float
     )
-    found = fit(scored(score), prior=0.0)
+    found = fit_odds(scored(score), prior=0.0)
     u = stats.mannwhitneyu(score[:, 1, 0], score[:, 0, 0]).statistic / 2500
     assert chances(found, "m0")[0][1] == pytest.approx(u, abs=1e-9)
 
@@ -303,7 +303,7 @@ def test_on_ten_levels_of_its_own_kind_it_is_near_mann_whitney():
 
 def test_known_odds_are_recovered():
     beta = (0.0, 0.6, -1.1, 2.3)
-    found = fit(drawn(np.random.default_rng(9), items=20_000, beta=beta))
+    found = fit_odds(drawn(np.random.default_rng(9), items=20_000, beta=beta))
     np.testing.assert_allclose(found.beta - found.beta[0], beta, atol=0.06)
     np.testing.assert_allclose(found.thresholds - found.beta[0], CUTS, atol=0.06)
 
@@ -342,10 +342,10 @@ def test_separated_models_keep_finite_odds_by_the_prior_and_are_named_without_it
         axis=1,
     )
     data = scored(score)
-    plain = fit(data, prior=0.0)
+    plain = fit_odds(data, prior=0.0)
     assert plain.separated == ("m0",)
     assert plain.beta[0] - plain.beta[1] == pytest.approx(BOUND)
-    assert fit(data).separated == ()
+    assert fit_odds(data).separated == ()
     row = score_boards({"judge": data}, "m1").mean.rows[0]
     # Thirty wins of thirty: the interval is about that of the board's votes, not a point.
     assert 0.95 < row.p.value < 1
@@ -391,7 +391,7 @@ def test_laws_of_the_board(seed):
 
 def test_a_pull_is_what_a_response_moves():
     data = drawn(np.random.default_rng(12), items=20, beta=(0.0, 1.0, -0.5))
-    found = fit(data)
+    found = fit_odds(data)
     p, pull = chances(found, "m0")
     rows = Levels.of(data)
     for row in (0, 17, 44):
@@ -407,7 +407,7 @@ def test_a_pull_is_what_a_response_moves():
             level=np.concatenate([rows.level, np.tile(np.arange(k), models)]),
             weight=np.concatenate([weight, found.prior_weight.ravel()]),
         )
-        moved = (chances(fit(held, prior=0.0), "m0")[0] - p) / 1e-4
+        moved = (chances(fit_odds(held, prior=0.0), "m0")[0] - p) / 1e-4
         np.testing.assert_allclose(moved, pull[rows.model[row], rows.level[row]], atol=1e-6)
 
 
@@ -444,4 +444,4 @@ def test_judges_that_cannot_be_compared_say_why():
     assert scored_anchors(judged) == ("m0", "m1")
     assert scored_anchors({"lonely": judged["lonely"]}) == ()
     with pytest.raises(InvalidOption, match="prior"):
-        fit(data, prior=-1.0)
+        fit_odds(data, prior=-1.0)

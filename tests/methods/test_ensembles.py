@@ -29,7 +29,7 @@ from core.questions.juries.method import (
     members,
     paired,
 )
-from core.questions.juries.words import answer, jury_answer, widened, without_answer
+from core.questions.juries.words import jury_answer, jury_sentence, widened, without_answer
 from core.questions.labels.btd import held_out_labels
 from core.records import NO_GOLD, ConfidenceCounts, VoteCounts
 from core.schema import Selection
@@ -202,7 +202,7 @@ def test_one_item_says_nothing_of_others():
     found = jury(judge([1, 1], gold=[1, 1]), judge([-1, 1], gold=[1, 1]))
     found = on_items(found, np.zeros(2, dtype=np.int64))
     table = compare(found, rng=np.random.default_rng(0))
-    said = answer(table)
+    said = jury_sentence(table)
     assert not jury_answer(table).good
     assert "(on one item, so its interval is unknown)" in said
     assert "nan" not in said
@@ -275,12 +275,12 @@ def test_a_fuser_that_judged_little_is_no_answer():
     """Two lucky comparisons hid that the jury is better by twelve points."""
     rng = np.random.default_rng(21)
     found = simulated(rng, accuracy=[0.75] * 5, rows=1000, informative=False)
-    alone = answer(compare(found, rng=rng))
+    alone = jury_sentence(compare(found, rng=rng))
     assert alone.startswith("Yes. ")
     lucky = np.array([0, 1])
     right = Verdicts(label=found.gold[lucky], confidence=np.full(2, np.nan))
     table = compare(found, rng=rng, fusers={"fuse": (right, lucky)})
-    said = answer(table)
+    said = jury_sentence(table)
     assert said == f"{alone} Not among them, as they judged fewer of the 1,000: fuse (2)."
     gap = table.scores["fuse"].against_best
     assert gap is not None
@@ -426,7 +426,7 @@ def test_what_a_fit_gains_is_not_the_jurys():
     )
     assert jury_by_btd.against == table.best_fitted == "btd of judge 0"
     assert jury_by_btd.against_best.high < 0
-    said = answer(table)
+    said = jury_sentence(table)
     assert said.startswith("No. BTD over pooled votes ")
     assert (
         "less often than BTD on judge 0's votes (100.0 %), the best of 3 judges, as they vote"
@@ -490,7 +490,7 @@ def check_gains_of_rewardbench2_by_the_fit(shared_data):
     alone = table.scores["btd"].against
     assert alone == f"btd of {claude}"
     assert table.scores[alone].accuracy.value == pytest.approx(0.707, abs=0.006)
-    assert answer(table).startswith("Not shown. BTD over pooled votes is right on 70.0 % ")
+    assert jury_sentence(table).startswith("Not shown. BTD over pooled votes is right on 70.0 % ")
 
 
 def few_items(rng, *, items):
@@ -506,7 +506,7 @@ def test_few_items_are_called_too_few_and_no_gain_beyond_all_right_is_promised()
     """14 items once gave -22.8 to +29.5 points against a judge at 94.2 %."""
     found = few_items(np.random.default_rng(3), items=14)
     table = compare(found, rng=np.random.default_rng(0))
-    said = answer(table)
+    said = jury_sentence(table)
     assert said.startswith("Not shown. ")
     assert "14 items are too few to tell" in said
     for score in table.scores.values():
@@ -515,13 +515,13 @@ def test_few_items_are_called_too_few_and_no_gain_beyond_all_right_is_promised()
             assert score.against_best.items == 14
             assert -rival.high <= score.against_best.low <= score.against_best.high <= 1 - rival.low
     many = compare(few_items(np.random.default_rng(3), items=60), rng=np.random.default_rng(0))
-    assert "too few" not in answer(many)
+    assert "too few" not in jury_sentence(many)
 
 
 def test_sentences_say_the_intervals_of_the_table():
     rng = np.random.default_rng(0)
     table = compare(simulated(rng, accuracy=[0.75, 0.7, 0.7, 0.65], rows=600), rng=rng)
-    said = answer(table)
+    said = jury_sentence(table)
     for fitted in (False, True):
         rules = [
             one for one in table.scores.values() if one.kind == "rule" and one.fitted == fitted
@@ -540,10 +540,10 @@ def test_ahead_of_chance_for_one_rule_is_not_ahead_for_the_best_of_several():
         (one for one in table.scores.values() if one.kind == "rule"),
         key=lambda one: one.accuracy.value,
     )
-    assert answer(table).startswith(f"Yes. {best.name} ")
-    assert ", beyond chance among 5 rules." in answer(table)
+    assert jury_sentence(table).startswith(f"Yes. {best.name} ")
+    assert ", beyond chance among 5 rules." in jury_sentence(table)
     close = dataclasses.replace(best.against_best, value=0.02, low=0.001, high=0.039)
     scores = table.scores | {best.key: dataclasses.replace(best, against_best=close)}
-    said = answer(dataclasses.replace(table, scores=scores))
+    said = jury_sentence(dataclasses.replace(table, scores=scores))
     assert said.startswith("Not shown. ")
     assert "+2.0 points (+0.1 to +3.9), within chance for the best of 5 rules, from " in said

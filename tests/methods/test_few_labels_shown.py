@@ -15,7 +15,7 @@ from core.questions.boards.debiased import (
     hide_gold,
     most_misjudged,
     oriented,
-    pooled,
+    pooled_votes,
 )
 from core.questions.confidence.figure import guarantee_figure
 from core.questions.confidence.selective import by_share, guarantee, label_outcomes, risk_coverage
@@ -39,9 +39,9 @@ def test_board_turns_the_candidate_to_side_a_and_pools() -> None:
     np.testing.assert_array_equal(turned.plus, np.where(code % 2, votes[:, 2], votes[:, 0]))
     assert [row.model for row in found.rows] == ["m"]
     assert found.rows[0].rate.value == debiased_rate(turned).value
-    twice = debiased_board(pooled([counts, counts]), "ref", model_a=a, model_b=b)
+    twice = debiased_board(pooled_votes([counts, counts]), "ref", model_a=a, model_b=b)
     assert twice.rows[0].rate.value == pytest.approx(found.rows[0].rate.value, abs=1e-12)
-    assert pooled([counts, counts]).n_votes == 2 * counts.n_votes
+    assert pooled_votes([counts, counts]).n_votes == 2 * counts.n_votes
     few = debiased_board(hide_gold(counts, share=0.2, rng=seeded()), "ref", model_a=a, model_b=b)
     assert (few.rows, most_misjudged(few)) == ((), None)
     assert "at least 10 items" in few.reasons["m"]
@@ -50,7 +50,7 @@ def test_board_turns_the_candidate_to_side_a_and_pools() -> None:
     with pytest.raises(InvalidOption):
         hide_gold(counts, share=2, rng=seeded())
     with pytest.raises(NoUsableVotes):
-        pooled([])
+        pooled_votes([])
 
 
 def test_figures_plot_the_results_and_escape_names() -> None:

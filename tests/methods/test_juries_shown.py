@@ -11,10 +11,10 @@ from core.finding.wording import points
 from core.questions.juries.figure import accuracies_figure, without_figure
 from core.questions.juries.method import Difference, compare
 from core.questions.juries.words import (
-    answer,
     departures,
     departures_answer,
     fusers_answer,
+    jury_sentence,
     rules_departures,
     widened,
     without_answer,
@@ -69,7 +69,7 @@ def test_a_fuser_beside_the_same_model_alone_in_words():
 def test_words_follow_from_numbers():
     rng = np.random.default_rng(0)
     better = compare(simulated(rng, accuracy=[0.7] * 5, rows=3000), rng=rng)
-    assert answer(better).startswith("Yes. ")
+    assert jury_sentence(better).startswith("Yes. ")
     worse = compare(
         simulated(rng, accuracy=[0.97, 0.5, 0.5], rows=2000, informative=False), rng=rng
     )
@@ -79,7 +79,7 @@ def test_words_follow_from_numbers():
         for s in worse.scores.values()
         if s.kind != "member" and s.accuracy.value == best
     )
-    assert answer(worse).startswith("No. " if widened(gap, 5).high < 0 else "Not shown. ")
+    assert jury_sentence(worse).startswith("No. " if widened(gap, 5).high < 0 else "Not shown. ")
     told = " ".join(rules_departures(worse))
     short = departures_answer(worse)
     others = [score for score in worse.scores.values() if score.kind == "rule" and score.differs]

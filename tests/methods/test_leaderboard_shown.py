@@ -10,7 +10,7 @@ from core.questions.boards.anchors import anchor_swap, anchors, triangles
 from core.questions.boards.figure import board_figure, judge_key, swap_figure, swap_key
 from core.questions.boards.standings import Standings, lead, most_reversing, standings
 from core.questions.boards.words import (
-    answer,
+    leader_sentence,
     mid_region,
     no_board,
     sound,
@@ -72,7 +72,7 @@ def test_the_best_of_equal_models_rarely_leads(models):
             n_votes=np.ones(models * prompts, dtype=np.int64),
         )
         shown = board(pairs, "z")
-        said = answer(Standings(board=shown, lead=None, others=()))
+        said = leader_sentence(Standings(board=shown, lead=None, others=()))
         led += "leads" in said
         assert ("as the best of" in said) == (shown.rows[0].p.low > 0.5 and "leads" not in said)
     assert led / 200 <= 0.05
@@ -88,7 +88,7 @@ def test_the_planted_circle_is_named_and_nothing_else_is_intransitive(demo_pairs
     assert circles[0] is told[0]
     # The circle bends the triangles that share one of its edges, and only those.
     assert sum(triangle.broken for triangle in told) == 7
-    said = answer(found, told)
+    said = leader_sentence(found, told)
     assert said.startswith(
         "sim-hazel leads: against sim-anchor-one it scores 64 % (53 to 75 %, 70 prompts)"
     )
@@ -185,7 +185,7 @@ def test_a_judge_that_turns_with_the_anchor_is_found():
     assert ("a", "b") in other.reversals
     assert ("b", "a") not in other.reversals
     assert other.kendall_tau == -1
-    said = answer(found, told)
+    said = leader_sentence(found, told)
     assert "1 of 1 others (z, Kendall τ -1.00) reverses models by more than chance" in said
     assert not sound(found, told)
 
@@ -193,22 +193,24 @@ def test_a_judge_that_turns_with_the_anchor_is_found():
 def test_words_where_the_anchor_wins_or_is_level():
     losing = scored({("a", "z"): np.tile([0.0, 0.0, 1.0, 0.0], 25), ("b", "z"): np.zeros(100)})
     found, told, _ = judged(losing, "z")
-    assert answer(found, told).startswith(
+    assert leader_sentence(found, told).startswith(
         "No model beats the anchor, z; a, the best of them, scores 25 %"
     )
     level = scored({("a", "z"): np.tile([0.0, 1.0], 50), ("b", "z"): np.zeros(100)})
     found, told, _ = judged(level, "z")
-    assert answer(found, told).startswith("a is first, but not shown to be better than the anchor")
-    assert "Whether another anchor would rank them alike is unknown" in answer(found, told)
+    assert leader_sentence(found, told).startswith(
+        "a is first, but not shown to be better than the anchor"
+    )
+    assert "Whether another anchor would rank them alike is unknown" in leader_sentence(found, told)
 
 
 def test_the_corrected_interval_is_said_when_asked_for(demo_pairs):
     found, told, _ = judged(demo_pairs[None], "sim-anchor-one")
     row = found.board.rows[0]
-    assert f"({row.elo_corrected.low:+.0f} to {row.elo_corrected.high:+.0f})" in answer(
+    assert f"({row.elo_corrected.low:+.0f} to {row.elo_corrected.high:+.0f})" in leader_sentence(
         found, told, corrected=True
     )
-    assert f"({row.elo.low:+.0f} to {row.elo.high:+.0f})" in answer(found, told)
+    assert f"({row.elo.low:+.0f} to {row.elo.high:+.0f})" in leader_sentence(found, told)
 
 
 def test_no_board_says_why():

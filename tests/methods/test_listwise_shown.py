@@ -18,7 +18,7 @@ from core.questions.juries.figure import (
     sweep_figure,
 )
 from core.questions.lists import words as list_sentences
-from core.questions.lists.method import Pooled, improvement, pooled
+from core.questions.lists.method import Pooled, improvement, pooled_improvements
 from core.questions.lists.orders import order_sensitivity, order_sweep
 from core.questions.lists.parts import FlaggedWinner, parts_alone
 from core.questions.lists.slots import slot_corrected
@@ -111,7 +111,7 @@ def test_words_follow_from_numbers():
     same = planted(np.random.default_rng(0), items=40, runs=3, q=1.0)
     assert "not demonstrably more often" in list_sentences.gained(improvement(same))
     of = "judge", improvement(same), order_sensitivity(same)
-    said, good = list_sentences.answer(*of), list_sentences.candidates_answer(*of).good
+    said, good = list_sentences.order_sentence(*of), list_sentences.candidates_answer(*of).good
     assert "on 0 % of items" in said
     assert good
     assert "no slot effect is shown" in list_sentences.slots(order_sensitivity(gains))
@@ -192,8 +192,8 @@ def test_headlines_of_parts_follow_from_their_differences():
 def test_all_judges_together_are_counted():
     table = planted(np.random.default_rng(0), items=60, runs=5, q=0.7)
     found = improvement(table)
-    together = pooled([found, found])
-    assert pooled([found]) is None
+    together = pooled_improvements([found, found])
+    assert pooled_improvements([found]) is None
     assert (together.improved, together.regressed) == (
         2 * found.overall.improved,
         2 * found.overall.regressed,
@@ -211,7 +211,7 @@ def test_all_judges_together_are_counted():
         replace(found, overall=replace(slot, gain=Estimate(value, low, high)))
         for low, value, high in gains
     ]
-    guarded = list_sentences.pooled_answer(pooled(judges))
+    guarded = list_sentences.pooled_answer(pooled_improvements(judges))
     assert guarded.headline == "All judges together: averaging orders helps 2 of 3 judges."
     assert "the best stands in one slot for 3 judges" in guarded.figures
 

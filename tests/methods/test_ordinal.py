@@ -22,7 +22,7 @@ from core.questions.labels.ordinal_model import (
     cuts_of,
     drps,
     features,
-    fit,
+    fit_ordinal,
     fit_sets,
     median_level,
     of_scores,
@@ -108,7 +108,10 @@ def test_with_three_levels_mode_is_majority(votes):
 )
 def test_reversing_the_scale_mirrors(seed, k, n, symmetric):
     counts = rated(seed, 60, k, n, shift=0.4)
-    one, other = fit(counts, symmetric=symmetric), fit(reversed_scale(counts), symmetric=symmetric)
+    one, other = (
+        fit_ordinal(counts, symmetric=symmetric),
+        fit_ordinal(reversed_scale(counts), symmetric=symmetric),
+    )
     assert other.drps == pytest.approx(one.drps, abs=1e-5)
     p = probabilities(one, counts.levels)
     mirrored = probabilities(other, reversed_scale(counts).levels)
@@ -125,7 +128,7 @@ def test_reversing_the_scale_mirrors(seed, k, n, symmetric):
 @given(seed=st.integers(0, 10**6), k=st.integers(2, 7))
 def test_chances_are_chances_and_the_decision_has_the_least_expected_error(seed, k):
     counts = rated(seed, 50, k, 3, shift=-0.3)
-    found = fit(counts)
+    found = fit_ordinal(counts)
     p = probabilities(found, counts.levels)
     assert p.min() >= 0
     np.testing.assert_allclose(p.sum(axis=1), 1, atol=1e-12)
@@ -159,7 +162,7 @@ def test_no_other_optimiser_does_better(symmetric):
             prior = GAP_PRECISION * ((x[3:] - x[3:].mean()) ** 2).sum()
             return loss + (prior + SLOPE_PRECISION * (x[1] ** 2 + location**2)) / len(gold)
 
-        found = fit(counts, symmetric=symmetric)
+        found = fit_ordinal(counts, symmetric=symmetric)
         gaps = np.diff(found.cuts)
         free = gaps[: (k - 1) // 2] if symmetric else gaps
         ours = objective(np.array([found.beta, found.gamma, found.location, *free]))
@@ -177,7 +180,9 @@ def test_known_parameters_are_recovered():
     truth = np.array([2.2, 0.6, 0.5, 1.5, 0.8, 1.2])
     below = chances_below(truth, s, t)
     gold = (np.random.default_rng(4).random(len(s))[:, None] > below).sum(axis=1)
-    found = fit(LevelCounts(item=counts.item, levels=counts.levels, gold=gold, scale=counts.scale))
+    found = fit_ordinal(
+        LevelCounts(item=counts.item, levels=counts.levels, gold=gold, scale=counts.scale)
+    )
     estimate = [found.beta, found.gamma, found.location, *np.diff(found.cuts)]
     assert (np.abs(estimate - truth) < [0.1, 0.1, 0.05, 0.1, 0.1, 0.1]).all()
 
@@ -211,7 +216,7 @@ def test_many_sets_are_fitted_as_each_alone():
     halves = [np.arange(0, 120, 2), np.arange(1, 100, 2)]
     together = fit_sets(Sets.of(s, t, counts.gold, halves, 5, symmetric=False))
     for theta, rows in zip(together, halves, strict=True):
-        alone = fit(counts.rows(rows))
+        alone = fit_ordinal(counts.rows(rows))
         np.testing.assert_allclose(
             theta, [alone.beta, alone.gamma, alone.location, *np.diff(alone.cuts)], atol=1e-5
         )
@@ -254,7 +259,7 @@ def test_what_cannot_be_done_is_said():
     with pytest.raises(InvalidCounts, match="selections"):
         of_scores(judge, scores_of([(0, 0, 0, 8)], models=("m1",)))
     with pytest.raises(TooFewLabels, match="12"):
-        fit(rated(0, 12, 5, 2))
+        fit_ordinal(rated(0, 12, 5, 2))
     none = rated(0, 40, 5, 2)
     none = LevelCounts(
         item=none.item, levels=none.levels, gold=np.full(len(none), NO_GOLD), scale=none.scale
@@ -274,7 +279,7 @@ def test_what_cannot_be_done_is_said():
 def test_a_level_without_labels_is_named():
     counts = rated(6, 60, 7, 3)
     kept = counts.rows(counts.gold != 5)
-    assert any("level 5" in note for note in fit(kept).notes)
+    assert any("level 5" in note for note in fit_ordinal(kept).notes)
 
 
 def check_three_levels_beside_btd(shared_data):

@@ -16,13 +16,13 @@ from core.questions.labels.position_aware_btd import (
     NAMES,
     PRECISION,
     apply,
-    fit,
     fit_orders,
+    fit_position_aware,
     order_probabilities,
     order_score,
-    pooled,
     position_aware,
     share_ab,
+    votes_of_both_orders,
 )
 from core.records import NO_GOLD, FloatArray, OrderCounts, VoteCells
 from core.stats.splits import CalibrationSets
@@ -107,7 +107,7 @@ def swapped(counts: OrderCounts) -> OrderCounts:
 @given(seed=st.integers(0, 10**6), bias=st.floats(-1.5, 1.5), n=st.integers(1, 8))
 def test_swapping_a_and_b_negates_decisions_and_leaves_the_rest(seed, bias, n):
     counts = judged(seed, 60, bias=bias, ab="mixed", n=n)
-    one, other = (fit(c, tested=False) for c in (counts, swapped(counts)))
+    one, other = (fit_position_aware(c, tested=False) for c in (counts, swapped(counts)))
     assert other.drps == pytest.approx(one.drps, abs=1e-9)
     assert other.z == pytest.approx(one.z, rel=1e-6, abs=1e-6)
     assert one.delta * one.z >= 0 or abs(one.z) < 1
@@ -120,12 +120,15 @@ def test_swapping_a_and_b_negates_decisions_and_leaves_the_rest(seed, bias, n):
 @given(seed=st.integers(0, 10**6), bias=st.floats(-1.5, 1.5), tested=st.booleans())
 def test_balanced_orders_give_plain_btd_and_say_so(seed, bias, tested):
     counts = judged(seed, 60, bias=bias, ab="balanced")
-    found, plain = fit(counts, tested=tested), btd.fit(pooled(counts).cells()[0])
+    found, plain = (
+        fit_position_aware(counts, tested=tested),
+        btd.fit(votes_of_both_orders(counts).cells()[0]),
+    )
     assert (found.delta, found.z, found.unbalanced) == (0, 0, 0)
     assert (found.beta, found.eta0, found.gamma) == (plain.beta, plain.eta0, plain.gamma)
     assert found.drps == pytest.approx(plain.drps, abs=1e-12)
     assert "as many votes in one order as in the other" in found.notes[0]
-    assert (apply(found, counts) == btd.apply(plain, pooled(counts))).all()
+    assert (apply(found, counts) == btd.apply(plain, votes_of_both_orders(counts))).all()
 
 
 def test_no_other_optimiser_does_better():
@@ -134,14 +137,14 @@ def test_no_other_optimiser_does_better():
 
     for seed in range(4):
         counts = judged(seed, 50, bias=0.8, ab="mixed", n=5)
-        votes, order = pooled(counts), share_ab(counts)
+        votes, order = votes_of_both_orders(counts), share_ab(counts)
         s, t = btd.features(votes)
 
         def objective(theta, s=s, t=t, order=order, gold=counts.gold):
             p = order_probabilities(np.array([theta]), s, t, order)[0]
             return btd.drps(p, gold).mean() + PRECISION * theta[3] ** 2 / len(gold)
 
-        found = fit(counts, tested=False)
+        found = fit_position_aware(counts, tested=False)
         ours = objective(np.array([found.beta, found.eta0, found.gamma, found.delta]))
         box = [(1e-3, 5.0), (np.log(1e-4), np.log(1e3)), (-10, 10), (-10, 10)]
         starts = np.random.default_rng(seed).uniform(*np.array(box).T, size=(15, 4))
@@ -154,13 +157,13 @@ def test_no_other_optimiser_does_better():
 def test_known_parameters_are_recovered():
     """Labels drawn from the model itself: 40,000 comparisons give its four parameters back."""
     counts = judged(1, 40_000, bias=0.7, ab="mixed")
-    s, t = btd.features(pooled(counts))
+    s, t = btd.features(votes_of_both_orders(counts))
     truth = np.array([1.1, 1.5, 0.8, -1.7])
     p = order_probabilities(truth[None], s, t, share_ab(counts))[0]
     gold = (np.random.default_rng(2).random(len(p))[:, None] > np.cumsum(p, axis=1)[:, :2]).sum(
         axis=1
     ) - 1
-    found = fit(
+    found = fit_position_aware(
         OrderCounts(
             comparison=counts.comparison, item=counts.item, ab=counts.ab, ba=counts.ba, gold=gold
         )
@@ -227,7 +230,7 @@ def test_without_a_bias_the_test_keeps_delta_out(copies):
         },
     )
     ab = counts.ab.sum(axis=1)
-    votes = pooled(counts)
+    votes = votes_of_both_orders(counts)
     columns = np.column_stack([votes.plus, votes.tie, votes.minus, votes.gold, ab])
     pattern, cell = np.unique(columns, axis=0, return_inverse=True)
     plus, tie, minus, gold, ab = pattern.T
@@ -263,7 +266,7 @@ def test_one_share_for_all_is_said():
     counts = judged(5, 400, bias=0.8, ab="mixed")
     only_ab = thin(counts, np.ones(len(counts)), votes=4, rng=np.random.default_rng(0))
     assert (only_ab.ba == 0).all()
-    found = fit(only_ab, tested=False)
+    found = fit_position_aware(only_ab, tested=False)
     assert "how much more often A is better" in found.notes[0]
     assert found.unbalanced == len(only_ab)
 
@@ -332,7 +335,7 @@ def check_one_random_order_a_comparison(shared_data):
     MAE rises.
     """
     both = real(shared_data, "faireval", "ChatGPT [Vanilla_NoRules]")
-    assert fit(both).delta == 0
+    assert fit_position_aware(both).delta == 0
     rng = np.random.default_rng(0)
     one = thin(both, rng.integers(0, 2, len(both)).astype(float), votes=1, rng=rng)
     found = position_aware(one, rng=np.random.default_rng(0), share=0.4)
@@ -345,7 +348,7 @@ def check_one_random_order_a_comparison(shared_data):
 
 def test_the_fit_of_many_sets_is_that_of_each():
     counts = judged(11, 300, bias=0.6, ab="mixed")
-    votes = pooled(counts)
+    votes = votes_of_both_orders(counts)
     columns = np.column_stack(
         [votes.plus, votes.tie, votes.minus, votes.gold, counts.ab.sum(axis=1)]
     )
@@ -365,7 +368,7 @@ def test_the_fit_of_many_sets_is_that_of_each():
             ba=counts.ba[rows],
             gold=counts.gold[rows],
         )
-        alone = fit(part, tested=False)
+        alone = fit_position_aware(part, tested=False)
         np.testing.assert_allclose(
             theta[half], [alone.beta, alone.eta0, alone.gamma, alone.delta], atol=1e-5
         )

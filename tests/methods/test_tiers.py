@@ -10,7 +10,7 @@ from levels import first_of
 
 from core.questions.boards.anchored import board
 from core.questions.boards.standings import Standings, lead
-from core.questions.boards.words import answer, named
+from core.questions.boards.words import leader_sentence, named
 from core.records import PairScores
 
 
@@ -66,7 +66,7 @@ def test_a_lead_says_which_pairs_its_interval_allows_for() -> None:
     first = lead(pairs, shown)
     assert first is not None
     assert first.difference.level == pytest.approx(1 - 0.05 / 21)
-    said = answer(Standings(board=shown, lead=first, others=()))
+    said = leader_sentence(Standings(board=shown, lead=first, others=()))
     assert "on the same prompts, 95 % for all 21 pairs of models at once), may be chance" in said
 
 
@@ -77,7 +77,7 @@ def test_a_lead_on_one_prompt_each_stays_within_what_shares_can_differ_by() -> N
     pairs = equal_models(np.random.default_rng(24), 7, 1)
     pairs.item[:] = np.arange(len(pairs))
     shown = board(pairs, "z")
-    said = answer(Standings(board=shown, lead=lead(pairs, shown), others=()))
+    said = leader_sentence(Standings(board=shown, lead=lead(pairs, shown), others=()))
     assert "(-100.0 to 100.0 on 1 prompt or more each, " in said
     assert ", 1 prompt)" in said
     assert "1 prompts" not in said

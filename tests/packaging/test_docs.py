@@ -110,7 +110,7 @@ COMMANDS = [(name, command) for name in TEXTS for command in shown_commands(name
 def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The files that the documents speak of: votes, items to judge, and stores."""
     made = tmp_path_factory.mktemp("files")
-    (votes,) = blocks("README.md", "csv")
+    *_, votes = blocks("README.md", "csv")
     items, answers = blocks("docs/collecting.md", "csv")
     for name in ("votes.csv", *(f"week{week:02}.csv" for week in range(2, 10))):
         (made / name).write_text(votes, encoding="utf-8")

@@ -314,6 +314,24 @@ def field(document, path):
     return found
 
 
+def test_an_audit_prints_the_tables_that_were_asked_for_and_no_others(tmp_path, capsys):
+    captions = {
+        "--grid": "Rules by task and judge, MAE",
+        "--jury": "Members, rules and fusers",
+        "--board-checks": "Triangles of models",
+    }
+    votes = tmp_path / "votes.csv"
+    kept = [row for row in demo_rows("votes") if row["item_id"] <= "sim-0020"]
+    with votes.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, kept[0])
+        writer.writeheader()
+        writer.writerows(kept)
+    for flags in ((), *((flag,) for flag in captions), tuple(captions)):
+        assert main(["audit", str(votes), "--isolated", "--splits", "5", *flags]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        assert {flag for flag, caption in captions.items() if caption in lines} == set(flags)
+
+
 @pytest.mark.thorough
 def test_the_fields_of_the_records_are_in_the_document(tmp_path):
     out, board = tmp_path / "audit.json", tmp_path / "board.csv"

@@ -32,7 +32,7 @@ OTHER_DOORS = {
     "planning": 7,
     "reference": 6,
     "scores": 14,
-    "versions": 5,
+    "versions": 6,
 }
 """Question → modules of other questions that it imports beside these."""
 READ_IN_REPORTING = {

@@ -126,7 +126,7 @@ def test_a_button_opens_another_page_and_keeps_the_filters(app):
     opened(app, "verdict", category="Math", judge="sim-judge-careful")
     app.button(key="go-calibration").click().run()
     assert not app.exception
-    assert app.title[0].value == "Calibration"
+    assert app.title[0].value == "Reliability diagrams"
     chosen = app.session_state["selection"]
     assert chosen.where == (("category", "Math"),)
     assert chosen.judges is None
@@ -349,14 +349,14 @@ def audited(options=None):
 
 def test_the_overview_says_what_the_audit_says(app):
     from core.auditing.card import card_of
-    from core.auditing.overall import answer, because, confidence_line
+    from core.auditing.overall import because, best_sentence, confidence_line
 
     page = opened(app, "verdict", judge="sim-judge-boaster")
     found = audited()
     of = {judge.judge: judge for judge in found.judges}
     credits = {name: judge.direction.credit for name, judge in of.items() if judge.direction}
     shown = texts(page)
-    assert answer(found.checks, found.overall) in shown
+    assert best_sentence(found.checks, found.overall) in shown
     checks = [result for result in found.checks if result.judge == "sim-judge-boaster"]
     overall = found.overall["sim-judge-boaster"]
     said = card_of(of["sim-judge-boaster"])
@@ -445,7 +445,7 @@ def test_of_more_models_than_one_waits_for_the_leaderboard_shows_those_with_most
 @pytest.mark.thorough
 def test_limits_set_on_the_overview_grade_every_page(app):
     from core.auditing.options import AuditOptions
-    from core.auditing.overall import answer
+    from core.auditing.overall import best_sentence
 
     page = opened(app, "verdict")
     before = texts(page)
@@ -460,8 +460,8 @@ def test_limits_set_on_the_overview_grade_every_page(app):
         families={"sim": ("sim-judge", "sim-model"), "other": ("x",)},
     )
     found = audited(options)
-    assert any(text.startswith(answer(found.checks, found.overall)) for text in texts(page))
-    assert not any(text.startswith(answer(found.checks, found.overall)) for text in before)
+    assert any(text.startswith(best_sentence(found.checks, found.overall)) for text in texts(page))
+    assert not any(text.startswith(best_sentence(found.checks, found.overall)) for text in before)
     page.switch_page("position_bias.py").run()
     judge = judge_of(page)
     (sentence,) = [

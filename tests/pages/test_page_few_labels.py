@@ -17,7 +17,7 @@ from readings import reading
 from streamlit.testing.v1 import AppTest
 
 from core.questions.boards.check_words import corrected, debiased
-from core.questions.boards.debiased import debiased_board, hide_gold, most_misjudged, pooled
+from core.questions.boards.debiased import debiased_board, hide_gold, most_misjudged, pooled_votes
 from core.questions.confidence.figure import cut_key
 from core.questions.confidence.selective import (
     by_btd,
@@ -57,7 +57,9 @@ def test_debiased_tab_shows_the_numbers_of_core(app: AppTest, judge: str | None)
     }
     opened(app, "leaning", **query, **({"voter": judge} if judge else {}))
     counts, sides = demo()
-    votes = hide_gold(counts[judge] if judge else pooled(counts.values()), share=0.4, rng=seeded())
+    votes = hide_gold(
+        counts[judge] if judge else pooled_votes(counts.values()), share=0.4, rng=seeded()
+    )
     expected = debiased_board(votes, ANCHOR, weighting="tuned", **sides)
     worst = most_misjudged(expected)
     assert worst is not None

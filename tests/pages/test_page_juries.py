@@ -8,7 +8,7 @@ from apps import opened
 from streamlit.testing.v1 import AppTest
 
 from core.questions.juries.method import combine, compare, members
-from core.questions.juries.words import answer, jury_answer
+from core.questions.juries.words import jury_answer, jury_sentence
 from core.records import NO_GOLD
 from core.schema import Selection
 from core.store import Store
@@ -31,7 +31,11 @@ def test_the_page_says_what_core_says(page, store_path):
         jury = members({name: counts[name] for name in chosen}, votes)
         found = compare(jury, rng=np.random.default_rng(0), costs=queries.costs(store, selection))
     said = jury_answer(found)
-    assert [text.value for text in page.text[:3]] == [said.headline, said.figures, answer(found)]
+    assert [text.value for text in page.text[:3]] == [
+        said.headline,
+        said.figures,
+        jury_sentence(found),
+    ]
     assert any(f"{found.n:,} comparisons" in caption.value for caption in page.caption)
 
 

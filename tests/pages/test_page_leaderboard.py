@@ -17,7 +17,7 @@ from core.finding.figure import rater_styles
 from core.finding.wording import signed_elo
 from core.questions.boards.anchored import board
 from core.questions.boards.figure import board_figure, judge_key, swap_figure
-from core.questions.boards.words import answer, mid_region
+from core.questions.boards.words import leader_sentence, mid_region
 from core.store import Store
 
 MAIN = REPOSITORY / "pages" / "main.py"
@@ -56,7 +56,7 @@ def drawn(app):
 def test_page_shows_cores_numbers(app, demo_pairs):
     opened(app, "leaderboard")
     found, told, _ = judged(demo_pairs[None], "sim-anchor-one")
-    assert answer(found, told) in texts(app)
+    assert leader_sentence(found, told) in texts(app)
     frame = app.dataframe[0].value
     rows = found.board.rows
     assert frame["model"].tolist() == [row.model for row in rows]

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.finding.answer import MOST_WORDS, words
 from core.questions.lists import words as list_sentences
-from core.questions.lists.method import Weights, improvement, in_top_set, pooled
+from core.questions.lists.method import Weights, improvement, in_top_set, pooled_improvements
 from core.questions.lists.orders import order_sensitivity, order_sweep
 from core.questions.lists.parts import parts_alone
 from core.questions.lists.slots import slot_corrected
@@ -26,7 +26,7 @@ def page(app: AppTest) -> AppTest:
 
 def assert_said(page, *of):
     said = list_sentences.candidates_answer(*of)
-    full = list_sentences.answer(*of)
+    full = list_sentences.order_sentence(*of)
     assert [text.value for text in page.text[:3]] == [said.headline, said.figures, full]
 
 
@@ -67,7 +67,9 @@ def answers_of(judge, ranked):
         "Parts": [list_sentences.parts_answer(judge, parts_alone(shown))],
         "Judges": [
             list_sentences.judges_answer({n: order_sensitivity(r) for n, r in ranked.items()}),
-            list_sentences.pooled_answer(pooled(improvement(r) for r in ranked.values())),
+            list_sentences.pooled_answer(
+                pooled_improvements(improvement(r) for r in ranked.values())
+            ),
         ],
     }
 

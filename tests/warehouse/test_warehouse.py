@@ -614,14 +614,14 @@ def test_a_password_with_odd_characters_is_never_shown(
 
 
 def test_a_url_is_shown_without_what_signs_in() -> None:
-    from core.warehouse.engines import shown
+    from core.warehouse.engines import without_secrets
 
-    assert shown("postgresql://u:a b@h:5432/db?x=1") == "postgresql://h:5432/db"
-    assert shown("parquet:///data/a@b/c") == "parquet:///data/a@b/c"
-    assert shown("csv:///data/x y") == "csv:///data/x y"
-    assert shown("s3://bucket/folder") == "s3://bucket/folder"
-    assert shown("sc://h:15002/;token=x") == "sc://h:15002/"
-    assert shown("spark:") == "spark:"
+    assert without_secrets("postgresql://u:a b@h:5432/db?x=1") == "postgresql://h:5432/db"
+    assert without_secrets("parquet:///data/a@b/c") == "parquet:///data/a@b/c"
+    assert without_secrets("csv:///data/x y") == "csv:///data/x y"
+    assert without_secrets("s3://bucket/folder") == "s3://bucket/folder"
+    assert without_secrets("sc://h:15002/;token=x") == "sc://h:15002/"
+    assert without_secrets("spark:") == "spark:"
 
 
 def assert_hidden(said: str) -> None:

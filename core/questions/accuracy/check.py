@@ -249,7 +249,7 @@ def _category(check: Check, evidence: Evidence) -> CheckResult:
 
 CATEGORY = Check(
     name="category",
-    title="weakest",
+    title="weakest group",
     gravity=50,
     fault="is weak in a category",
     subject="The weakest category",
@@ -297,7 +297,7 @@ OVER_TIME = Check(
     fault="is right more often at some times than at others",
     subject="Accuracy over time",
     question="Is it right as often at all times?",
-    page="errors",
+    page="compare",
     limits=Limits(
         "signed",
         0.10,

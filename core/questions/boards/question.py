@@ -29,6 +29,7 @@ from ...finding.wording import percent
 from ...stats.estimate import flat
 from . import check_words as sentences
 from .anchored import Board, met
+from .anchors import Triangles
 from .anchors import anchors as models_that_anchor
 from .board_checks import BoardChecks
 from .by_anchor import AnchorSummary
@@ -54,11 +55,19 @@ from .words import (
     board_answer,
     circle_of,
     judged_unequally,
+    parts_of,
     pooled_by,
     triangles_add_up,
     which_anchor,
 )
 
+ROUND = (
+    Column("triangle", lambda row: ", ".join(row[name] for name in "abc"), TEXT),
+    Column("left over", lambda row: row["residual"], "+.0f", "Elo round the triangle"),
+    Column("n", lambda row: row["n"], "d", "prompts that all three pairs played"),
+    Column("p, Holm", lambda row: row["p_holm"], ".2g", "adjusted for the number of triangles"),
+    Column("adds up", lambda row: "no" if row["broken"] else "not shown not to", TEXT),
+)
 MOST_ROWS = 20
 """Rows of a board in the text; the JSON has all."""
 MOST_CHECKED = 60
@@ -156,7 +165,7 @@ def _said(finding: Finding) -> Answer | None:
     # What another anchor would say needs the votes.
     pooled = {anchor: some[0].board for anchor, some in boards.items() if some[0].judge is None}
     standings = Standings(board=shown.board, lead=None, others=())
-    return board_answer(standings, circle=circle_of(pooled))
+    return board_answer(standings, circle=circle_of(pooled), parts=parts_of(pooled))
 
 
 def _boards_in_text(finding: Finding) -> Iterator[str | Table]:
@@ -192,10 +201,21 @@ def _sentences(checks: BoardChecks) -> Iterator[str]:
         yield scores_abstained(checks.score_abstention)
 
 
+def _triangles(found: Triangles) -> list[dict[str, Any]]:
+    """A row per triangle, by field."""
+    columns = flat(found, names=TRIANGLE_FIELDS)
+    return [
+        dict(zip(TRIANGLE_FIELDS, values, strict=True))
+        for values in zip(*(columns[name] for name in TRIANGLE_FIELDS), strict=True)
+    ]
+
+
 def _tables(finding: Finding) -> Iterator[Table]:
     checks = finding[BOARD_CHECKS]
     if checks is None:
         return
+    if checks.triangles is not None and len(checks.triangles):
+        yield Table("Triangles of models", ROUND, _triangles(checks.triangles)[:MOST_CHECKED])
     if checks.over_judges:
         rows = checks.over_judges[:MOST_CHECKED]
         yield Table("Elo of each model over judges", sentences.OVER_JUDGES, rows)
@@ -337,11 +357,7 @@ def _checks_document(checks: BoardChecks | None) -> dict[str, Any] | None:
     statistics, kept = checks.statistics, checks.score_abstention
     triangles = []
     if checks.triangles is not None:
-        columns = flat(checks.triangles, names=TRIANGLE_FIELDS)
-        triangles = [
-            dict(zip(TRIANGLE_FIELDS, values, strict=True))
-            for values in zip(*(columns[name] for name in TRIANGLE_FIELDS), strict=True)
-        ]
+        triangles = _triangles(checks.triangles)
     return {
         "triangles": triangles,
         "over_judges": [asdict(row) for row in checks.over_judges],

@@ -105,7 +105,7 @@ class Levels:
         return np.asarray(total, dtype=np.float64).reshape(len(self.models), -1)
 
 
-def fit(scores: DirectScores | Levels, *, prior: float = 1.0) -> OddsFit:
+def fit_odds(scores: DirectScores | Levels, *, prior: float = 1.0) -> OddsFit:
     """Fit logit P(Y ≤ k) = θ_k − β_model by maximum likelihood on the counts models × levels.
 
     Newton's method on the analytic gradient; the log likelihood is concave. The runs of one (item,
@@ -403,7 +403,7 @@ def score_boards(
             left_out[name] = f"did not score {anchor}."
             continue
         try:
-            parts[name] = _Part.of(rows, fit(rows, prior=prior), anchor, scores.score)
+            parts[name] = _Part.of(rows, fit_odds(rows, prior=prior), anchor, scores.score)
         except NoUsableVotes as error:
             left_out[name] = f"{error}."
     if not parts:

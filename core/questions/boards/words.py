@@ -88,7 +88,7 @@ class TriangleSummary:
     intransitive: bool
 
 
-def answer(
+def leader_sentence(
     found: Standings, triangles: Sequence[TriangleSummary] = (), *, corrected: bool = False
 ) -> str:
     """Who leads, by how much, whether that is separable, and whether the ranking survives another
@@ -147,16 +147,36 @@ def circle_of(boards: Mapping[str, Board]) -> tuple[str, str, str] | None:
     return max(circles)[1:] if circles else None
 
 
+def parts_of(boards: Mapping[str, Board]) -> tuple[tuple[str, ...], ...]:
+    """Groups of models that met within, and never between, the largest first; one if all are
+    joined by others.
+    """
+    group: dict[str, set[str]] = {}
+    for anchor, shown in boards.items():
+        joined = {anchor, *(row.model for row in shown.rows)}
+        for model in tuple(joined):
+            joined |= group.get(model, set())
+        group |= dict.fromkeys(joined, joined)
+    groups = {tuple(sorted(members)) for members in group.values()}
+    return tuple(sorted(groups, key=lambda members: (-len(members), members)))
+
+
+LEAST_PROMPTS = 10
+"""Prompts of a board, below which no model leads or trails by more than chance would show."""
+
+
 def board_answer(
     found: Standings,
     triangles: Sequence[TriangleSummary] = (),
     *,
     corrected: bool = False,
     circle: tuple[str, str, str] | None = None,
+    parts: Sequence[Sequence[str]] = (),
 ) -> Answer:
     """Who leads, whether that is settled, and whether another anchor agrees.
 
     circle : three models that beat each other in turn (`circle_of`); then nobody leads.
+    parts : groups of models that never met (`parts_of`).
     """
     shown = found.board
     best = shown.rows[0]
@@ -166,6 +186,7 @@ def board_answer(
     broken = any(triangle.intransitive for triangle in triangles)
     top = [row.model for row in shown.rows if row.tier == best.tier]
     several = len(top) > 1
+    most = max(row.n for row in shown.rows)
     if p.high < 0.5:
         first = f"No model beats the anchor {shown.anchor}; {best.model} comes nearest"
         if several:
@@ -185,6 +206,11 @@ def board_answer(
             f"Nobody leads: {a} beats {b}, {b} beats {c} and {c} beats {a}",
             "Nobody leads: three models beat each other in turn",
         ]
+    elif most < LEAST_PROMPTS:
+        ways = [f"Nobody leads yet: the board rests on {count(most, 'prompt')}, too few to rank"]
+    elif len(parts) > 1:
+        never = f"{in_words(len(parts))} groups of models never met"
+        ways = [f"{first}; {never}", f"Nobody leads all: {never}"]
     elif turned or broken:
         joined = ", and" if several else "; but"
         ways.insert(0, f"{first}{joined} another anchor changes the order")
@@ -203,7 +229,10 @@ def board_answer(
                 count(best.n, "prompt"),
             ]
         ),
-        good=circle is None and sound(found, triangles),
+        good=circle is None
+        and most >= LEAST_PROMPTS
+        and len(parts) < 2
+        and sound(found, triangles),
     )
 
 
@@ -318,8 +347,7 @@ def judged_unequally(found: Sequence[Panel]) -> str | None:
     every = {model for panel in found for model in panel.models}
     parts = [
         f"Not all models were judged by the same judges against {first.anchor}, and judges differ "
-        "in how "
-        f"strict they are, so votes are pooled only over models that the same judges judged"
+        "in how strict they are, so votes are pooled only over models that the same judges judged"
         + (f": {len(found)} pooled boards, which cannot be compared." if len(found) > 1 else ".")
     ]
     if len(first.models) == len(every):
@@ -334,9 +362,8 @@ def judged_unequally(found: Sequence[Panel]) -> str | None:
 
 ALL_POOLED = (
     "Unlike the board, this pools the votes of all judges, though not all of them judged every "
-    "model: part "
-    "of what differs between models can be how strict their judges are. Choose one judge to "
-    "compare them."
+    "model: part of what differs between models can be how strict their judges are. Choose one "
+    "judge to compare them."
 )
 
 
@@ -361,16 +388,14 @@ def no_board(pairs: PairScores) -> str:
         row = board(pairs, pairs.models[1]).rows[0]
         return (
             f"Only two models met, so there is nothing to rank: against {pairs.models[1]}, "
-            f"{row.model} "
-            f"scores {_share(row)}."
+            f"{row.model} scores {_share(row)}."
         )
     met = sorted(set(zip(pairs.model_1.tolist(), pairs.model_2.tolist(), strict=True)))
     listed = "; ".join(f"{pairs.models[a]} and {pairs.models[b]}" for a, b in met[:5])
     more = f"; and {len(met) - 5} more" if len(met) > 5 else ""
     return (
         "There is no leaderboard: it ranks models by their votes against one common opponent, the "
-        "anchor, "
-        f"and no model met two others. Those that met: {listed}{more}."
+        f"anchor, and no model met two others. Those that met: {listed}{more}."
     )
 
 

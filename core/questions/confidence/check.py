@@ -73,7 +73,7 @@ def _ece_sentence(evidence: Evidence, ece: Estimate) -> str:
 
 CALIBRATION = Check(
     name="calibration",
-    title="calibrated",
+    title="confidence",
     gravity=150,
     fault="states confidence that is off",
     subject="Calibration",
@@ -120,7 +120,7 @@ def _shifted(_: Evidence, gap: Estimate, grade: Grade) -> str:
 
 OVERCONFIDENCE = Check(
     name="overconfidence",
-    title="overconfident",
+    title="over-sure",
     gravity=140,
     fault=("claims more certainty than it earns", "claims less certainty than it earns"),
     subject="Overconfidence",
@@ -188,7 +188,7 @@ def _discrimination(check: Check, evidence: Evidence) -> CheckResult:
 
 DISCRIMINATION = Check(
     name="discrimination",
-    title="separates",
+    title="doubt",
     gravity=160,
     fault="is hardly surer where right",
     subject="Discrimination",

@@ -86,7 +86,7 @@ def _outputs(check: Check, evidence: Evidence) -> CheckResult:
 
 DATA = Check(
     name="data",
-    title="data",
+    title="readable",
     gravity=130,
     fault="often gives no verdict",
     subject="Completeness of the data",

@@ -55,7 +55,7 @@ def score_columns(found: EnsembleTable) -> tuple[Column, ...]:
     )
 
 
-def answer(found: EnsembleTable) -> str:
+def jury_sentence(found: EnsembleTable) -> str:
     """Best rule against the best member treated like it, first where the most accurate rule stands.
 
     BTD is fitted on gold labels and is compared with members by BTD too (`EnsembleScore.against`);

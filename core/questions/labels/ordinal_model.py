@@ -371,7 +371,7 @@ def features(
     return s, np.log((middle + kappa) / (levels.sum(axis=1) + kappa))
 
 
-def fit(
+def fit_ordinal(
     counts: LevelCounts, *, alpha: float = 1.0, kappa: float = 1.0, symmetric: bool = False
 ) -> OrdinalFit:
     """Fit (β, γ, location, K − 2 gaps between thresholds) on all labelled rows by least mean DRPS.
@@ -498,7 +498,7 @@ def ordinal(
         return np.stack([own, *fixed, drps(below, known.gold), *unknown], axis=1)
 
     fits = fit_sets(Sets.of(s, t, known.gold, chosen, k, symmetric=symmetric))
-    whole = fit(known, alpha=alpha, kappa=kappa, symmetric=symmetric)
+    whole = fit_ordinal(known, alpha=alpha, kappa=kappa, symmetric=symmetric)
     return Ordinal(
         fit=whole,
         scores=held_out_scores(

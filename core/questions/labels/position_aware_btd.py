@@ -78,7 +78,7 @@ class PositionAwareFit:
 
     def probabilities(self, counts: OrderCounts) -> FloatArray:
         """p(-1), p(0), p(+1) of each comparison, (rows, 3), labelled or not."""
-        s, t = features(pooled(counts), self.options)
+        s, t = features(votes_of_both_orders(counts), self.options)
         return np.asarray(order_probabilities(self.theta[None], s, t, share_ab(counts))[0])
 
     def to_frame(self) -> DataFrame:
@@ -109,7 +109,7 @@ def share_ab(counts: OrderCounts) -> FloatArray:
     return np.asarray(ab / (ab + counts.ba.sum(axis=1)) - 0.5)
 
 
-def pooled(counts: OrderCounts) -> VoteCounts:
+def votes_of_both_orders(counts: OrderCounts) -> VoteCounts:
     """The same votes without their order."""
     return VoteCounts.of(
         counts.ab + counts.ba, comparison=counts.comparison, item=counts.item, gold=counts.gold
@@ -186,7 +186,7 @@ def fit_orders(
     return theta
 
 
-def fit(
+def fit_position_aware(
     counts: OrderCounts, options: BTDOptions = DEFAULTS, *, tested: bool = True
 ) -> PositionAwareFit:
     """Fit (β, η₀, γ, δ) on all labelled comparisons by least mean DRPS + 0.1·δ²/m.
@@ -204,7 +204,7 @@ def fit(
 
     Raises as `core.questions.labels.btd.fit_many`. Source: ours, docs/methods.md §9.1.
     """
-    votes = pooled(counts)
+    votes = votes_of_both_orders(counts)
     known = votes.gold != NO_GOLD
     sets, order = _everything(counts.ab.sum(axis=1)[known], votes.rows(known))
     cells, weights = sets.cells, sets.weights
@@ -221,8 +221,7 @@ def fit(
     elif (order == order[0]).all():
         notes.append(
             "Every labelled comparison has the same share of each order, so δ also holds how much "
-            "more often "
-            "A is better than B; it does not measure the position bias alone."
+            "more often A is better than B; it does not measure the position bias alone."
         )
     if abs(theta[0, 3]) >= DELTA_BOUNDS[1]:
         notes.append(f"δ ended on its bound of {theta[0, 3]:g}.")
@@ -274,8 +273,8 @@ def position_aware(
     known = counts.gold != NO_GOLD
     if not known.any():
         raise NoUsableVotes("No comparison with a known order has a gold label to calibrate on.")
-    free = fit(counts, options, tested=False)
-    votes = pooled(counts)
+    free = fit_position_aware(counts, options, tested=False)
+    votes = votes_of_both_orders(counts)
     drawn = splits(
         votes,
         rng=rng,
@@ -287,7 +286,7 @@ def position_aware(
     scores = _scores(drawn, level, options)
     half = _half_width(drawn, free, rng, draws, level) if free.unbalanced else 0.0
     delta = Estimate(free.delta, free.delta - half, free.delta + half, n=free.n_items, level=level)
-    return PositionAware(fit=fit(counts, options), delta=delta, scores=scores)
+    return PositionAware(fit=fit_position_aware(counts, options), delta=delta, scores=scores)
 
 
 def one_order(counts: OrderCounts, *, rng: np.random.Generator) -> OrderCounts:

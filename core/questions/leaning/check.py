@@ -179,7 +179,7 @@ def _of_change(check: Check, evidence: Evidence, change: Change) -> CheckResult:
 
 ROBUSTNESS = Check(
     name="robustness",
-    title="robust",
+    title="harmless edits",
     gravity=100,
     fault="is moved by changes that should not matter",
     subject="Robustness",

@@ -443,7 +443,7 @@ def improvement(
     )
 
 
-def pooled(found: Iterable[Improvements]) -> Pooled | None:
+def pooled_improvements(found: Iterable[Improvements]) -> Pooled | None:
     """The row over all judges; None with fewer than two. Source: [PCF] Table 1, its pooled row."""
     judges = [each.overall for each in found]
     if len(judges) < 2:

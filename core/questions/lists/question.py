@@ -12,7 +12,7 @@ from ...finding.question import Finding, Heading, OfAll, Paragraph, Part, Questi
 from ...finding.tables import TEXT, Column
 from ...finding.wording import count
 from ...stats.estimate import Estimate
-from .method import COMPONENTS, Improvement, Pooled, pooled
+from .method import COMPONENTS, Improvement, Pooled, pooled_improvements
 from .results import RANKINGS, ListwiseAudit
 from .words import ACCURACY, FLAGGED, ORDERS, SLOTS, pooled_answer, without_slots
 
@@ -47,7 +47,7 @@ def _lines(finding: Finding) -> Iterator[str]:
 
 def _over_judges(audits: Sequence[ListwiseAudit]) -> Pooled | None:
     """The paper's pooled row; None with fewer than two judges whose best is known."""
-    return pooled(each.improvements for each in audits if each.improvements)
+    return pooled_improvements(each.improvements for each in audits if each.improvements)
 
 
 def _together(audits: Sequence[ListwiseAudit]) -> Answer | None:

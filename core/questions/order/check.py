@@ -82,7 +82,7 @@ def _position(check: Check, evidence: Evidence) -> CheckResult:
 
 POSITION = Check(
     name="position",
-    title="position",
+    title="slot",
     gravity=30,
     fault=("favours the answer it sees first", "favours the answer it sees second"),
     not_known="was never asked in both orders",
@@ -180,7 +180,7 @@ def _stability(check: Check, evidence: Evidence) -> CheckResult:
 
 STABILITY = Check(
     name="stability",
-    title="order",
+    title="swap",
     gravity=40,
     fault="changes verdicts when answers swap places",
     not_known="was never asked in both orders",

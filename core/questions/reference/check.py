@@ -90,7 +90,7 @@ def _by_people(evidence: Evidence) -> bool:
 
 PEOPLE = Check(
     name="who",
-    title="reference",
+    title="people agree",
     subject="Agreement of the people",
     question="Are the people a reference?",
     page="scores",
@@ -246,7 +246,7 @@ def _partly(evidence: Evidence) -> bool:
 
 LABELS = Check(
     name="labels",
-    title="labelled",
+    title="labelled answers",
     subject="The choice of labelled answers",
     question="Are the labelled answers like the others?",
     page="scores",
@@ -329,7 +329,7 @@ def _limits(evidence: ScoreEvidence, limits: Limits) -> Limits:
 
 FOLLOWS = Check(
     name="follows",
-    title="beyond chance",
+    title="follows people",
     subject="Following people beyond chance",
     question="Does it follow them beyond chance?",
     page="scores",

@@ -15,7 +15,7 @@ import numpy as np
 
 from ...errors import NoUsableVotes
 from ...records import FloatArray, IntArray
-from ...schema import Selection
+from ...schema import STATUSES, Selection
 from ...store.arrays import ints
 from ...store.selection import DATED, Scope, at_one_moment, extra_columns, nothing, pick, scope
 
@@ -270,7 +270,7 @@ def said_of_answers(
 
     Raises UnknownName: a metric that the store does not have.
     """
-    selected = scope(store, selection, "scores")
+    selected = scope(store, selection, "scores", listed=True)
     metrics = dict(store.rows("select name, id from metrics order by name"))
     (code,) = pick("metric", (metric,), metrics)
     models = dict(store.rows("select name, id from models"))
@@ -293,6 +293,7 @@ def said_of_answers(
             left join categories c on c.id = v.category left join models m on m.id = v.model
             {" ".join(f"left join texts {name}_of on {name}_of.id = v.{name}" for name in texts)}
             where v.metric = {code} and ({chosen or "1 = 0"}) and {selected.pool}
+                  and {selected.open}
             order by i.name, m.name, v.human, j.name, v.run""",
         selected.params,
     )
@@ -338,6 +339,44 @@ def _of_one(
     (code,) = pick("metric", (metric,), metrics)
     own = f"v.judge = {number} and v.metric = {code} and {selected.filter}"
     return selected, own, number, code
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unscored:
+    """Answers of a judge without a score.
+
+    by_status : what became of them, the commonest first.  passed, failed : of those that people
+        judged, with pass or fail.
+    """
+
+    by_status: tuple[tuple[str, int], ...] = ()
+    passed: int = 0
+    failed: int = 0
+
+
+@at_one_moment
+def unscored_answers(store: Snapshot, selection: Selection, judge: str, metric: str) -> Unscored:
+    """Why answers of a judge have no score, and what people say of them."""
+    _, own, number, code = _of_one(store, selection, judge, metric)
+    selected = scope(store, selection, "scores")
+    rows = store.rows(
+        f"""with u as (select v.item, coalesce(v.model, 0) as model, max(v.status) as status,
+                              avg(v.gold) as gold
+                       from scores v where {own} group by all having max(v.status) > 0
+                       and min(case when v.status = 0 then 0 else 1 end) = 1),
+            h as (select p.item, coalesce(p.model, 0) as model, avg(p.score) as score
+                  from scores p where p.human and p.status = 0 and p.metric = {code}
+                  and p.judge <> {number} group by all)
+            select u.status, count(*), coalesce(count_if(coalesce(u.gold, h.score) > .5), 0),
+                   coalesce(count_if(coalesce(u.gold, h.score) < .5), 0)
+            from u left join h using (item, model) group by 1 order by 2 desc, 1""",
+        selected.params,
+    )
+    return Unscored(
+        by_status=tuple((STATUSES[status], n) for status, n, _, _ in rows),
+        passed=sum(passed for _, _, passed, _ in rows),
+        failed=sum(failed for _, _, _, failed in rows),
+    )
 
 
 def _labels(

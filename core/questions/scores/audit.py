@@ -12,7 +12,7 @@ from ...bounds import MOST_METRICS
 from ...stats.periods import periods
 from ...store.file_queries import by_file
 from .alone import alone_of_scores
-from .ask import score_answers, score_dates, score_runs, scored_metrics
+from .ask import Unscored, score_answers, score_dates, score_runs, scored_metrics, unscored_answers
 from .audited import ScoreAudit
 from .card import score_answer
 from .evidence import JudgedScores, ScoreEvidence
@@ -97,6 +97,9 @@ def judged(
         runs=score_runs(store, selection, about.judge, about.metric),
         outputs=about.n + about.failed,
         missing=about.failed,
+        unscored=unscored_answers(store, selection, about.judge, about.metric)
+        if about.failed and table.says_pass
+        else Unscored(),
     )
 
 

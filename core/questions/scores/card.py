@@ -67,6 +67,13 @@ def _floor(evidence: ScoreEvidence, of_check: dict[str, CheckResult]) -> str:
         if data.fault is not None:
             return f"It {data.fault}."
         return f"It gives no {given} on {percent(data.interval.value)} of the answers."
+    left = evidence.scores.unscored
+    if data.grade == "warn" and data.fault is None and left.failed + left.passed:
+        n, missing = evidence.scores.outputs, evidence.scores.missing
+        return (
+            f"It gives no {given} on {missing:,} of {n:,}; people failed {left.failed:,} of those: "
+            "they go to a person."
+        )
     if not np.isfinite(table.people).any():
         answers = count(len(table.judge), "answer")
         passes = f"passes {percent(float((table.verdict == 1).mean()))} of"

@@ -20,7 +20,7 @@ from ...finding.check import (
     share_span,
     worse,
 )
-from ...finding.wording import count, interval, number, percent
+from ...finding.wording import count, enumerated, interval, number, percent
 from ...stats.estimate import Estimate
 from ...stats.intervals import mean_interval
 from ..data.check import with_rows
@@ -78,7 +78,7 @@ def _follows(_: ScoreEvidence, r: Estimate, grade: Grade) -> str:
 
 ASSOCIATION = Check(
     name="association",
-    title="follows",
+    title="follows people",
     subject="Correlation with a person's scores",
     question="Do its scores rise and fall with a person's?",
     page="scores",
@@ -216,7 +216,7 @@ def _peoples_kappa(evidence: ScoreEvidence, limits: Limits) -> Limits:
 
 KAPPA = Check(
     name="kappa_weighted",
-    title="κ weighted",
+    title="levels",
     subject="Agreement in size (weighted κ)",
     question="Does it give the scores that people give?",
     page="scores",
@@ -299,7 +299,7 @@ def _strict(evidence: ScoreEvidence, bias: Estimate, grade: Grade) -> str:
 
 LENIENCY = Check(
     name="leniency",
-    title="lenient",
+    title="strictness",
     subject="Leniency",
     question="Does it score higher or lower than people?",
     page="scores",
@@ -487,8 +487,8 @@ def _rate_check(side: Side, title: str, of: str, what: str) -> Check:
     )
 
 
-TPR = _rate_check("tpr", "passes", "passes", "what is good enough")
-TNR = _rate_check("tnr", "fails", "failures", "a fault")
+TPR = _rate_check("tpr", "passes found", "passes", "what is good enough")
+TNR = _rate_check("tnr", "fails found", "failures", "a fault")
 
 
 def _length(evidence: ScoreEvidence) -> Estimate | Unknown:
@@ -498,9 +498,8 @@ def _length(evidence: ScoreEvidence) -> Estimate | Unknown:
 
 def _length_sentence(_: ScoreEvidence, slope: Estimate) -> str:
     return (
-        "One standard deviation more of length adds "
-        f"{differs(slope.value, 'more', 'less')} of the scale than people give it "
-        f"({points_span(slope)})"
+        f"One standard deviation more of length adds {differs(slope.value, 'more', 'less')} of the "
+        f"scale than people give it ({points_span(slope)})"
     )
 
 
@@ -577,7 +576,7 @@ def stands_out(found: Drift | None, *, what: str = "", others: str) -> str:
 
 DRIFT = Check(
     name="drift",
-    title="categories",
+    title="groups",
     subject="Leniency by category",
     question="Is it as strict in every category?",
     page="scores",
@@ -614,7 +613,7 @@ def _worst_period(evidence: ScoreEvidence) -> Estimate | Unknown:
 
 DRIFT_OVER_TIME = Check(
     name="drift_over_time",
-    title="time",
+    title="over time",
     subject="Leniency over time",
     question="Is it as strict at all times?",
     page="scores",
@@ -683,10 +682,27 @@ def _missing_sentence(evidence: ScoreEvidence, missing: Estimate) -> str:
     lacking, total = evidence.scores.missing, evidence.scores.outputs
     if not lacking:
         return f"{count(total, 'score')}; every output has one"
-    return (
+    said = (
         f"{lacking:,} of {count(total, 'output')} have no score: {percent(missing.value, 1)} "
         f"({share_span(missing)})"
     )
+    of = evidence.scores.unscored
+    if of.by_status:
+        said += f", {enumerated(f'{n:,} {WHY[status]}' for status, n in of.by_status)}"
+    if judged := of.passed + of.failed:
+        said += f"; people failed {of.failed:,} of the {judged:,} that they judged"
+    return said
+
+
+WHY = {"unparsed": "without a grade", "refused": "refused", "error": "in error"}
+"""What became of an answer without a score."""
+MOSTLY = 0.8
+
+
+def _go_to_a_person(evidence: ScoreEvidence) -> bool:
+    """Whether people say what is right of most answers without a score, which go to a person."""
+    of = evidence.scores.unscored
+    return of.passed + of.failed >= MOSTLY * evidence.scores.missing > 0
 
 
 def _data(check: Check, evidence: ScoreEvidence) -> CheckResult:
@@ -698,12 +714,15 @@ def _data(check: Check, evidence: ScoreEvidence) -> CheckResult:
     if not evidence.scores.missing:
         said = f"{check.sentence(evidence, missing)}."
         result = replace(result, grade="ok", sentence=said, needed_items=None, more_items=None)
+    elif result.grade == "fail" and _go_to_a_person(evidence):
+        said = f"{check.sentence(evidence, missing)}. Those go to a person."
+        result = replace(result, grade="warn", sentence=said)
     return with_rows(check, evidence, result, evidence.rows_read)
 
 
 SCORE_DATA = Check(
     name="score_data",
-    title="data",
+    title="readable",
     subject="Completeness of the data",
     question="Does every output have a score, and was every row read?",
     page="start",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -24,6 +24,7 @@ from ..reference.weigh import Weighed, weigh
 from ..reference.which import Design, Which, which
 from ..reference.who import Who, who
 from .agreement import Leniency, ScoreAgreement, Spread, leniency, score_agreement, spread
+from .ask import Unscored
 from .cut import Cut, best_cut
 from .drift import Drift, drift
 from .length import LengthEffect, length_effect
@@ -93,7 +94,8 @@ class JudgedScores:
     """What one judge gave by one metric, beside people.
 
     runs : (n, runs) scores of each run, NaN where there is none.
-    outputs, missing : outputs of the judge, and those without a score.
+    outputs, missing : outputs of the judge, and those without a score.  unscored : why, and what
+        people say of those, where they say pass or fail.
     item : (n,) number of each answer's item, None where no model is known.
     model : (n,) codes into `models`, −1 for none: who wrote it.
     period : (n,) codes into `periods`, −1 for none: when it was scored; None without dates.
@@ -109,6 +111,7 @@ class JudgedScores:
     runs: FloatArray
     outputs: int
     missing: int
+    unscored: Unscored = field(default_factory=Unscored)
     item: IntArray | None = None
     model: IntArray | None = None
     models: tuple[str, ...] = ()

@@ -8,7 +8,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ...errors import InvalidOption, UnknownName
+from ...store import parts
 from ...store import vote_queries as queries
+from ...store.parts import MARK, family_of
 from ..agreement.paired import JudgeVotes
 from .method import compare_scores, compare_votes
 from .results import Comparison
@@ -17,18 +19,6 @@ if TYPE_CHECKING:
     from ...auditing.results import Audit
     from ...schema import Selection
     from ...store.connection import Database, Snapshot
-
-MARK = "@"
-"""Between the family of a judge and its version."""
-
-
-def family_of(judge: str) -> str:
-    """The judge whose version this is.
-
-    >>> family_of("gpt@v2"), family_of("gpt")
-    ('gpt', 'gpt')
-    """
-    return judge.rpartition(MARK)[0] or judge
 
 
 def in_order(judge: str) -> list[tuple[int, str]]:
@@ -117,6 +107,17 @@ def with_comparisons(audit: Audit, store: Database | Snapshot, names: Sequence[s
             compare_scores(of_metric[old, metric], of_metric[new, metric], (old, new), level=level)
             for metric in sorted(metrics)
             if (new, metric) in of_metric
+        ]
+    with store.snapshot() as moment:
+        held = parts.read(moment)
+    if held is not None:
+        found = [
+            replace(
+                each,
+                seen=each.n,
+                tried=tuple(one.sentence for one in held.of_family(each.new, each.metric)),
+            )
+            for each in found
         ]
     if not found:
         raise InvalidOption("--compare: the two did not judge the same kind of answers.")

@@ -370,5 +370,9 @@ def made(
         figures=figures,
         labels_wanted=labels_wanted(share, 1),
         mark=mark,
-        **counts,
+        n=counts["n"],
+        judged=counts["judged"],
+        parted=counts["parted"],
+        fixed=counts["fixed"],
+        broken=counts["broken"],
     )

@@ -87,7 +87,7 @@ def labels_wanted(p: float, attempt: int) -> int | None:
     if p <= 0.5:
         return None
     growth = math.log(2 * p) * p + ((1 - p) * math.log(2 * (1 - p)) if p < 1 else 0.0)
-    return math.ceil((-math.log(spent(attempt)) + 0.7) / growth)
+    return round((-math.log(spent(attempt)) + 0.7) / growth)
 
 
 def sign_test(fixed: int, broken: int) -> float:
@@ -96,34 +96,38 @@ def sign_test(fixed: int, broken: int) -> float:
     return float(sum(math.comb(n, x) for x in range(fixed, n + 1)) / 2**n)
 
 
+def state_of(d: FloatArray, attempt: int, *, most: int = MOST_LABELS, ended: bool = False) -> State:
+    """Where a try stands: *better* once the wealth of d reaches 1/a_k, *worse* once that of −d
+    does; neither is taken back. Given up from 12 labels on whose sum is not above 0, and at `most`.
+
+    d, attempt, most, ended : as of `prove`.
+    """
+    needed = -math.log(spent(attempt))
+    if len(d) and (log_wealth(d) >= needed).any():
+        return "better"
+    if len(d) and (log_wealth(-d) >= needed).any():
+        return "worse"
+    given_up = len(d) >= FEWEST_LABELS and d.sum() <= 0
+    return "not_shown" if ended or given_up or len(d) >= most else "open"
+
+
 def prove(
     d: FloatArray, attempt: int, *, parted: float, most: int = MOST_LABELS, ended: bool = False
 ) -> Proof:
-    """Where a try stands after these labels of parted items.
+    """Where a try stands after these labels of parted items (`state_of`), with bounds of the gain
+    over all items.
 
     d : (n,) loss(old) − loss(new), in the order in which the labels were asked for.  parted : share
     of all items on which the two part.  most : labels of a try.  ended : no more are to come.
 
-    *Better* once the wealth of d reaches 1/a_k, *worse* once that of −d does; neither is taken
-    back. Given up from 12 labels on whose sum is not above 0. Source: ours; Ville (1939), Waudby-
-    Smith & Ramdas (2024) on betting.
+    Source: ours; Ville (1939), Waudby-Smith & Ramdas (2024) on betting.
     """
-    d, a = np.asarray(d, dtype=np.float64), spent(attempt)
-    needed = -math.log(a)
-    better, worse = (len(d) > 0 and bool((log_wealth(side) >= needed).any()) for side in (d, -d))
+    d = np.asarray(d, dtype=np.float64)
     right, wrong = int((d > 0).sum()), int((d < 0).sum())
-    if better:
-        state: State = "better"
-    elif worse:
-        state = "worse"
-    elif ended or len(d) >= most or (len(d) >= FEWEST_LABELS and d.sum() <= 0):
-        state = "not_shown"
-    else:
-        state = "open"
-    low, high = bounds(d, a)
+    low, high = bounds(d, spent(attempt))
     whole = labels_wanted((right + 1) / (right + wrong + 2), attempt)
     return Proof(
-        state=state,
+        state=state_of(d, attempt, most=most, ended=ended),
         attempt=attempt,
         labels=len(d),
         right=right,

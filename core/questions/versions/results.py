@@ -99,6 +99,8 @@ class Comparison:
     fixed, broken : of the parted with a label, where the newer, or the older, is nearer to it.
     labels_wanted : labels of parted ones that would most likely decide; None where none would.
     mark : the pass mark carried over, of levels.
+    seen : units that were open while the newer version was written.  tried : sentences of the tries
+        to prove one of this family better.
     """
 
     old: str
@@ -114,6 +116,8 @@ class Comparison:
     broken: int
     labels_wanted: int | None
     mark: PassMark | None = None
+    seen: int = 0
+    tried: tuple[str, ...] = ()
 
     @property
     def decision(self) -> Decision:
@@ -132,10 +136,15 @@ class Comparison:
     def sentences(self) -> list[str]:
         """Which version is better, in plain words; the first sentence is the answer."""
         said = [self._answer()]
+        if self.seen:
+            said.append(
+                f"{self.seen:,} of these items were open while {self.new} was written; this figure "
+                "flatters it."
+            )
         said += [self._class_guard()] if self.decision == "better" else []
         said += [self._beside()]
         said += [self.mark.sentence((self.old, self.new))] if self.mark is not None else []
-        return [*filter(None, said)]
+        return [*filter(None, said), *self.tried]
 
     def _answer(self) -> str:
         parted = f"{self.parted:,} of {self.judged:,}"
@@ -239,6 +248,8 @@ def document_of(comparison: Comparison) -> dict[str, Any]:
         "fixed": comparison.fixed,
         "broken": comparison.broken,
         "labels_wanted": comparison.labels_wanted,
+        "seen": comparison.seen,
+        "tries": list(comparison.tried),
         **(
             {}
             if mark is None

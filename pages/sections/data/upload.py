@@ -23,9 +23,9 @@ from core.importers import (
     with_votes,
 )
 from core.importers.by_plan import PLAN
-from core.importers.join import join_labels
 from core.importers.same_items import as_one
-from core.importers.sheet import ANSWERS
+from core.labelling.join import join_labels
+from core.labelling.labelled_rows import ANSWERS
 from core.memory import give_back
 from core.schema import FORMS, ImportResult
 from core.store.browse import SAID, describe_import, reject_reasons, without_result
@@ -448,11 +448,10 @@ def _show(outcome: Outcome, key: str) -> None:
 def _copy_as_python(name: str, options: ReadOptions, dataset: str | None) -> None:
     code = (
         f"name = {name!r}  # with the test set before it, if this is an output in the PandaLM "
-        "format\n"
-        f"options = ReadOptions({', '.join(widgets.arguments(options))})\n"
-        f"{widgets.OPEN_STORE}\n"
-        "for reading in read([(name, Path(name))], options):\n"
-        f"    print(store.load(reading, dataset={dataset!r}).sentence)"
+        "format\noptions = "
+        f"ReadOptions({', '.join(widgets.arguments(options))})\n{widgets.OPEN_STORE}\nfor reading "
+        "in read([(name, Path(name))], options):\n    print(store.load(reading, "
+        f"dataset={dataset!r}).sentence)"
     )
     with st.expander("Copy as Python"):
         st.code(widgets.script(code), language="python")

@@ -72,21 +72,15 @@ def debiased_tab(state: PageState) -> None:
         )
         widgets.how_to_read(
             "The judge's mean score over all comparisons is precise and biased; the mean of the "
-            "few labels "
-            "is right on average and rough. The debiased rate takes the judge's mean where there "
-            "is no label "
-            "and adds its mean error where there is one: right on average whatever the judge "
-            "does, and "
-            "precise if its errors vary little. Filled marks are it, hollow ones the labels "
-            "alone, small "
-            "bars the judge alone. Its interval adds one error in each direction to those seen, "
-            "since a "
-            "judge that was not caught at any may still make some.\n\n"
-            "The labels must be a random part of the comparisons: labels only on hard or disputed "
-            "ones say "
-            "nothing of the rest. *Rogan–Gladen* corrects by sensitivity and specificity instead, "
-            "for "
-            "verdicts without ties; it bears labels that were chosen by gold's side."
+            "few labels is right on average and rough. The debiased rate takes the judge's mean "
+            "where there is no label and adds its mean error where there is one: right on average "
+            "whatever the judge does, and precise if its errors vary little. Filled marks are it, "
+            "hollow ones the labels alone, small bars the judge alone. Its interval adds one error "
+            "in each direction to those seen, since a judge that was not caught at any may still "
+            "make some.\n\nThe labels must be a random part of the comparisons: labels only on "
+            "hard or disputed ones say nothing of the rest. *Rogan–Gladen* corrects by sensitivity "
+            "and specificity instead, for verdicts without ties; it bears labels that were chosen "
+            "by gold's side."
         )
     # With ties there is no Rogan–Gladen rate of any model; the sentence above says so.
     frame, alt = found.to_frame(), "Debiased win rates"
@@ -112,7 +106,7 @@ print(found.to_frame().to_string())"""
 def _board(state: PageState, weighting: debiased.Weighting, used: int) -> debiased.DebiasedBoard:
     counts = cached.vote_counts(state.selection)
     names = cached.comparison_names(state.selection)
-    votes = counts[state.judge] if state.judge else debiased.pooled(counts.values())
+    votes = counts[state.judge] if state.judge else debiased.pooled_votes(counts.values())
     votes = debiased.hide_gold(votes, share=used / 100, rng=widgets.seeded())
     sides = {name: names[name].to_pylist() for name in ("model_a", "model_b")}
     return debiased.debiased_board(votes, state.anchor, weighting=weighting, **sides)

@@ -4,7 +4,6 @@ matrix.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -24,7 +23,7 @@ from core.auditing.figure import (
     trust_map,
 )
 from core.auditing.options import AuditOptions
-from core.auditing.overall import GRADE_OF, SIGNS, answer, missing
+from core.auditing.overall import GRADE_OF, SIGNS, best_sentence, columns, missing
 from core.auditing.results import Audit
 from core.finding.check import CheckResult, Grade
 from core.finding.wording import count, percent
@@ -43,7 +42,8 @@ PAGES = {check.name: f"{check.page}.py" for check in CHECKS}
 """The page that explains a check."""
 SHOWN = tuple(check.name for check in CHECKS)
 LEGEND = (
-    "✓ ok · ! needs care · ✗ fails · ~ unclear · ? unknown. A cell opens its page with that judge."
+    "✓ ok · ! needs care · ✗ fails · ~ not settled · blank: not known. "
+    "A cell opens its page with that judge."
 )
 
 
@@ -87,8 +87,6 @@ def bar() -> Audit:
         chip, buttons = st.empty(), st.container(horizontal=True, width="content", gap="small")
         if widgets.simulated():
             st.badge("Simulated demo data", color="orange", help=widgets.SIMULATED)
-    with buttons:
-        widgets.goto("Load file", "start.py", key="load-file", icon=":material/upload_file:")
     found = share.found()
     with buttons:
         share.share()
@@ -256,23 +254,22 @@ def _map(state: Screen, judge: str, drawn: tuple[Panel, ...], marks: dict[str, b
 
 
 def matrix(state: Screen, judge: str, most: int) -> None:
-    """Raters × checks; a cell opens its page with that rater."""
-    rows = _rows(state, judge, state.raters, most)
+    """Judges × checks; a cell opens its page with that judge."""
+    rows = _rows(state, judge, state.ranked or state.raters, most)
     signs = {name: state.grade(name) for name in rows}
-    results, look = state.found.checks, state.look
-    shown = _asked(results)
+    look = state.look
+    results = [one for one in state.found.checks if one.judge in {*state.ranked, judge}]
+    said, line = columns(results)
+    shown = [name for name in SHOWN if name in said]
     _cells("wide-matrix", check_matrix(results, rows, shown, signs=signs, theme=look), rows)
-    # A phone has no room for checks that say nothing; what they lack is said above, and below.
-    own = _asked([one for one in results if one.judge == judge and one.grade != "unknown"])
+    # A phone has room for what is settled of one judge.
+    own = [one.check for one in results if one.judge == judge and one.grade != "unknown"]
+    own = [name for name in SHOWN if name in own]
     _cells("narrow-matrix", check_grid(results, judge, own, theme=look), (judge,))
     st.caption(LEGEND)
-    st.text(answer(state.found.checks, state.found.overall))
-
-
-def _asked(results: Sequence[CheckResult]) -> list[str]:
-    """The checks that have a result."""
-    asked = {result.check for result in results}
-    return [name for name in SHOWN if name in asked]
+    if line:
+        st.text(line)
+    st.text(best_sentence(state.found.checks, state.found.overall))
 
 
 def _cells(key: str, fig: Figure, raters: tuple[str, ...]) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
+from core.auditing.checks import BY_NAME
 from core.auditing.overall import SIGNS, because, confidence_line
 from core.auditing.results import JudgeAudit
 from core.finding.forest import forest, series
@@ -35,7 +36,7 @@ def every_check(state: Screen, judge: str) -> None:
             sentence.text(result.sentence)
             with link:
                 check, page = result.check, PAGES[result.check]
-                widgets.goto(f"See {check.replace('_', ' ')}", page, key=f"go-{check}", judge=judge)
+                widgets.goto(f"See {BY_NAME[check].title}", page, key=f"go-{check}", judge=judge)
 
     folded("Every check in words, with its numbers", draw, key="checks")
 
@@ -104,44 +105,27 @@ def reading() -> None:
     """How grades, verdicts and figures are read."""
     widgets.how_to_read(
         "**Picture.** One row per judge, best first by the low end of its interval; the chosen "
-        "judge is in "
-        "colour, the band is where people lie. Shaded zones are beyond a limit: *!* caution, *✗* "
-        "failure.\n\n"
-        "Every check estimates one number with a 95 % interval by item and grades the **whole "
-        "interval** by "
-        "two limits: ✓ ok, all of it is within *caution*; ! warn, all of it is beyond *caution* "
-        "(of a "
-        "difference: it leaves out 0); ✗ fail, all of it is beyond *failure*; ~ unclear, none of "
-        "these, with "
-        "the number of items that would decide; ? unknown says what is missing. No grade turns on "
-        "the "
-        "estimate alone.\n\n"
-        "**Verdict**, the first that holds. *Do not trust*: accuracy or position fails (without "
-        "gold: "
-        "agreement with people, or position), or too many outputs have no verdict. *Cannot say*: "
-        "accuracy is "
-        "unknown or may be below 60 % (without gold: agreement is not ok). *Trust*: accuracy, "
-        "position and "
-        "stability are ok, nothing warns or fails, and it is shown to be right on 80 %. *Trust "
-        "with limits*: everything else. The card says what it may be used for: "
-        "deciding one answer, measuring a rate, or sorting. "
-        "Confidence has a "
-        "line of its own and never causes *do not trust*.\n\n"
-        "Of many checks some warn by chance. Where there are several judges, warnings are counted "
-        "beside the "
-        "number that judges without any fault would get, and a judge is named for a warning only "
-        "if it "
-        "survives a false discovery rate of 5 %. The best supported judge has the highest low end "
-        "of its "
-        "interval; people are no candidates.\n\n"
-        "**Numbers.** *Right*: half credit on decided gold, right 1, tie ½, opposite 0, with "
-        "*low* and "
-        "*high* of its interval; guessing gets .5. *Exact*: share of votes with gold's very label. "
-        "*ECE*: how far stated confidence is from the share right. *AUROC*: how often a right "
-        "verdict is "
-        "surer than a wrong one; .5 separates nothing. *Flips*: share of verdicts that change "
-        "when the "
-        "responses swap places. The baselines judge without looking: always the commonest gold "
-        "label, at "
-        "random, or for the longest answer."
+        "judge is in colour, the band is where people lie. Shaded zones are beyond a limit: *!* "
+        "caution, *✗* failure.\n\nEvery check estimates one number with a 95 % interval by item "
+        "and grades the **whole interval** by two limits: ✓ ok, all of it is within *caution*; ! "
+        "warn, all of it is beyond *caution* (of a difference: it leaves out 0); ✗ fail, all of it "
+        "is beyond *failure*; ~ unclear, none of these, with the number of items that would "
+        "decide; ? unknown says what is missing. No grade turns on the estimate "
+        "alone.\n\n**Verdict**, the first that holds. *Do not trust*: accuracy or position fails "
+        "(without gold: agreement with people, or position), or too many outputs have no verdict. "
+        "*Cannot say*: accuracy is unknown or may be below 60 % (without gold: agreement is not "
+        "ok). *Trust*: accuracy, position and stability are ok, nothing warns or fails, and it is "
+        "shown to be right on 80 %. *Trust with limits*: everything else. The card says what it "
+        "may be used for: deciding one answer, measuring a rate, or sorting. Confidence has a line "
+        "of its own and never causes *do not trust*.\n\nOf many checks some warn by chance. Where "
+        "there are several judges, warnings are counted beside the number that judges without any "
+        "fault would get, and a judge is named for a warning only if it survives a false discovery "
+        "rate of 5 %. The best supported judge has the highest low end of its interval; people are "
+        "no candidates.\n\n**Numbers.** *Right*: half credit on decided gold, right 1, tie ½, "
+        "opposite 0, with *low* and *high* of its interval; guessing gets .5. *Exact*: share of "
+        "votes with gold's very label. *ECE*: how far stated confidence is from the share right. "
+        "*AUROC*: how often a right verdict is surer than a wrong one; .5 separates nothing. "
+        "*Flips*: share of verdicts that change when the responses swap places. The baselines "
+        "judge without looking: always the commonest gold label, at random, or for the longest "
+        "answer."
     )

@@ -11,13 +11,23 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..errors import UnknownName, UnreadableFile
+from ..importers.columns import text_hash
+from ..importers.layouts import DIRECT, SIDES, plain
+from ..importers.options import ReadOptions
 from ..labels import shown
 from ..reading.words import PROMPTS, SYNONYMS
 from ..schema import FORMS, ImportResult, Kind
-from .columns import text_hash
-from .layouts import DIRECT, SIDES, plain
-from .options import ReadOptions
-from .sheet import ANSWERS, NOBODY, Row, Said, Sheet, read_sheet, readings_of, scores_of, votes_of
+from .labelled_rows import (
+    ANSWERS,
+    NOBODY,
+    Row,
+    Said,
+    Sheet,
+    read_sheet,
+    readings_of,
+    scores_of,
+    votes_of,
+)
 
 NAMED_MISSES = 8
 """Labels without an answer that the sentence names."""

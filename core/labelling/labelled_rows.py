@@ -9,19 +9,19 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import AmbiguousLabels, UnreadableFile
+from ..importers.arrow_tables import read_parquet
+from ..importers.columns import Cells, label_counts, text_hash
+from ..importers.json_tables import read_records, table_of_records
+from ..importers.layouts import plain
+from ..importers.options import ReadOptions
+from ..importers.raters import whose
+from ..importers.source import open_source
+from ..importers.tables import TextTable, read_delimited
+from ..importers.values import BadCell, is_number, parse_float
 from ..labels import GRADES, NAMES, candidates, decide, grade_word, normalise, shown
 from ..labels import vocabulary as vocabulary_named
 from ..reading.words import LABELLED, LABELLED_BY, TIE_WORDS, UNGRADED
 from ..schema import FORMS, REJECT_SCHEMA, ImportResult, Kind
-from .arrow_tables import read_parquet
-from .columns import Cells, label_counts, text_hash
-from .json_tables import read_records, table_of_records
-from .layouts import plain
-from .options import ReadOptions
-from .raters import whose
-from .source import open_source
-from .tables import TextTable, read_delimited
-from .values import BadCell, is_number, parse_float
 
 ANSWERS: dict[Kind, tuple[str, ...]] = {
     "scores": ("dataset", "item_id", "model"),
