@@ -194,6 +194,7 @@ def test_every_option_that_is_named_exists(capsys: pytest.CaptureFixture[str]) -
         "--file",
         "--large",
         "--results",
+        "--draws",
     }
     known |= {"--temperature", "--strict", "--python"}
     for command in re.findall(r"^    (\w+) +\w", helped("", capsys), flags=re.MULTILINE):
