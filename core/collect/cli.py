@@ -84,6 +84,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="write these options as a job file (.toml) and send nothing",
     )
     add("--dry-run", action="store_true", help="print the estimate and send nothing")
+    add(
+        "--try",
+        dest="try_items",
+        type=int,
+        metavar="N",
+        help="ask about the first N items only, show the replies beside what was read, keep none",
+    )
     add("--yes", action="store_true", help="send the calls of the estimate without a question")
 
 
@@ -106,6 +113,7 @@ def _collect(options: argparse.Namespace, interrupts: _Interrupts) -> int:
     from .job_file import written
     from .plan import plan
     from .registry import start
+    from .trial import as_versions, first_of, tried
 
     settings = _settings(options)
     given, terms = settings.options, settings.terms()
@@ -113,6 +121,10 @@ def _collect(options: argparse.Namespace, interrupts: _Interrupts) -> int:
         raise InvalidOption("{option}: name the file that the votes go to", option="store")
     with Store.open(given["store"]) as store:
         job, notes = settings.job(store)
+        job, versions = as_versions(job, store)
+        notes = (*notes, *versions)
+        if options.try_items:
+            job = first_of(job, options.try_items)
         if options.write_job:
             facts = (given.get("items"), given.get("items_of"), given.get("max_items"))
             target = Path(options.write_job)
@@ -137,6 +149,11 @@ def _collect(options: argparse.Namespace, interrupts: _Interrupts) -> int:
             _check_consent(settings, planned)
         if not read or not _agreed(planned, terms, options):
             return INCOMPLETE
+        if options.try_items:
+            for each in tried(job, options.try_items, **values_of(terms)):
+                print(f"{one_line(each.item_id)}, {one_line(each.judge)}: {one_line(each.read)}")
+                print("\n".join(f"    {one_line(line)}" for line in each.reply.splitlines()))
+            return DONE
         interrupts.raised = False
         last = _follow(start(job, store, **values_of(terms)), interrupts)
     return _end(last, given["store"])
