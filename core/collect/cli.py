@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -106,6 +106,7 @@ def _collect(options: argparse.Namespace, interrupts: _Interrupts) -> int:
     from .job_file import written
     from .plan import plan
     from .registry import start
+    from .versions import planned_version, seal
 
     settings = _settings(options)
     given, terms = settings.options, settings.terms()
@@ -120,15 +121,16 @@ def _collect(options: argparse.Namespace, interrupts: _Interrupts) -> int:
                 text = written(job, terms, known_options(), *facts, folder=target.parent)
                 part.write_text(text, encoding="utf-8")
             return DONE
-        planned = plan(
-            job,
-            store,
+        make = partial(
+            plan,
+            store=store,
             confirmed=terms.confirmed,
             again=terms.again,
             batch=terms.batch,
             repair=terms.repair,
         )
-        sentences = (*store.notes, *notes, *planned.sentences)
+        job, planned, renamed = planned_version(job, make)
+        sentences = (*store.notes, *notes, *renamed, *planned.sentences)
         read = all(_say(one_line(sentence)) for sentence in sentences)
         if options.dry_run:
             _say("nothing was sent")
@@ -137,6 +139,8 @@ def _collect(options: argparse.Namespace, interrupts: _Interrupts) -> int:
             _check_consent(settings, planned)
         if not read or not _agreed(planned, terms, options):
             return INCOMPLETE
+        if renamed and (sealed := seal(store)) is not None:
+            _say(sealed)
         interrupts.raised = False
         last = _follow(start(job, store, **values_of(terms)), interrupts)
     return _end(last, given["store"])
