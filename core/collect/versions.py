@@ -63,7 +63,7 @@ def seal(store: Store) -> str | None:
         if parts.read(change) is not None:
             return None
         found = parts.split(change, secrets.token_hex(8))
-        ((items,),) = change.rows("select count(*) from items")
+        items = parts.items_of(change)
     return (
         f"{len(found.items):,} of {items:,} items are open, the others sealed for `prove`: read "
         "and tune on what is open"
