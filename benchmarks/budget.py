@@ -58,8 +58,7 @@ def table(of_cells: Trials) -> str:
     """Markdown: one row per judge and category."""
     lines = [
         "| judge | category | n | MAE, 8 votes | same labels: saved | ≤ .002: saved | added MAE "
-        "[95 %] "
-        "| ≤ .003: saved | added MAE [95 %] | BTD, 6 votes: added MAE |",
+        "[95 %] | ≤ .003: saved | added MAE [95 %] | BTD, 6 votes: added MAE |",
         "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|",
     ]
     for (judge, category), result in of_cells.items():

@@ -35,20 +35,25 @@ File = tuple[str, bytes]
 NUMBERS = {"A": "1", "B": "-1"}
 EQUAL, ASKED, REFUSED, SILENT = "the same", "asked", "refused", "otherwise in silence"
 _COUNTED = ("rater_type", "vote", "score", "gold", "metric", "model_a", "model_b", "position")
-_GERMAN = {
-    "judge": "Richter",
-    "vote": "Urteil",
-    "winner": "Gewinner",
-    "score": "Punkte",
-    "judge_score": "Punkte KI",
-    "human_score": "Punkte Mensch",
-    "prompt": "Frage",
-    "response": "Antwort",
-    "response_a": "Antwort A",
-    "response_b": "Antwort B",
-    "category": "Kategorie",
-    "comment": "Kommentar",
-}
+_WORDS = (
+    # English, German, French, Spanish.
+    ("judge", "Richter", "juge", "juez"),
+    ("vote", "Urteil", "verdict", "veredicto"),
+    ("winner", "Gewinner", "gagnant", "ganador"),
+    ("verdict", "Urteil", "verdict", "veredicto"),
+    ("score", "Punkte", "note", "puntaje"),
+    ("judge_score", "Punkte KI", "note IA", "nota IA"),
+    ("human_score", "Punkte Mensch", "note humaine", "nota humana"),
+    ("prompt", "Frage", "question", "pregunta"),
+    ("question", "Frage", "question", "pregunta"),
+    ("response", "Antwort", "réponse", "respuesta"),
+    ("answer", "Antwort", "réponse", "respuesta"),
+    ("response_a", "Antwort A", "réponse A", "respuesta A"),
+    ("response_b", "Antwort B", "réponse B", "respuesta B"),
+    ("category", "Kategorie", "thème", "categoría"),
+    ("comment", "Kommentar", "commentaire", "comentario"),
+)
+"""Names of columns in other languages."""
 
 
 def made(seed: int = 1) -> dict[str, Table]:
@@ -244,21 +249,38 @@ def _dressed(dress: Callable[[Table], File]) -> Callable[[Table, random.Random],
     return lambda table, _: dress(table)
 
 
+def _translated(language: int) -> Callable[[Table, random.Random], File]:
+    words = {row[0]: row[language] for row in _WORDS}
+    return lambda t, _: ("votes.csv", as_csv(_renamed(t, (words.get(n, n) for n in t[0]))))
+
+
 LAWS: dict[str, Callable[[Table, random.Random], File]] = {
     "columns in another order": lambda t, d: ("votes.csv", as_csv(_shuffled_columns(t, d))),
     "rows in another order": lambda t, d: ("votes.csv", as_csv(_shuffled_rows(t, d))),
     "columns of bookkeeping": lambda t, d: ("votes.csv", as_csv(_with_bookkeeping(t, d))),
     "names in capitals": lambda t, d: ("votes.csv", as_csv(_renamed(t, map(str.upper, t[0])))),
-    "names in German": lambda t, d: (
-        "votes.csv",
-        as_csv(_renamed(t, (_GERMAN.get(name, name) for name in t[0]))),
-    ),
+    **{
+        f"names in {language}": _translated(k)
+        for k, language in enumerate(("German", "French", "Spanish"), 1)
+    },
     "names that say nothing": lambda t, d: (
         "votes.csv",
         as_csv(_renamed(t, (f"zq{k}" for k in range(len(t[0]))))),
     ),
     **{f"as {name}": _dressed(dress) for name, dress in DRESSES.items()},
 }
+
+
+SHORT = {
+    "columns": "columns in another order",
+    "rows": "rows in another order",
+    "bookkeeping": "columns of bookkeeping",
+    "german": "names in German",
+    "french": "names in French",
+    "spanish": "names in Spanish",
+    "nonsense": "names that say nothing",
+}
+"""What a law is called where it is typed."""
 
 
 def judgements(readings: list[ImportResult]) -> Counter[tuple[str, ...]]:
@@ -287,24 +309,38 @@ def outcome(file: File) -> tuple[str, Counter[tuple[str, ...]] | None, str]:
         return REFUSED, None, str(error)
 
 
-def measured(tables: dict[str, Table]) -> tuple[dict[str, Counter[str]], list[str]]:
-    """Outcomes by law, and a line for each that is neither the same nor asked."""
-    outcomes: dict[str, Counter[str]] = {law: Counter() for law in LAWS}
+def measured(
+    tables: dict[str, Table], laws: Iterable[str] = LAWS
+) -> tuple[dict[str, Counter[str]], list[str]]:
+    """Outcomes by law, and a line for each that is neither the same nor asked. A question and a
+    refusal that stand for the table as it is are the same where they stand for the changed one.
+    """
+    outcomes: dict[str, Counter[str]] = {law: Counter() for law in laws}
     lines: list[str] = []
     for name, table in tables.items():
-        how, plain, said = outcome(("votes.csv", as_csv(table)))
-        if plain is None:
-            lines.append(f"{name}: {how} as it is: {said[:160]}")
-            continue
-        for law, change in LAWS.items():
-            how, changed, said = outcome(change(table, random.Random(7)))
+        as_it_is, plain, _ = outcome(("votes.csv", as_csv(table)))
+        for law in outcomes:
+            how, changed, said = outcome(LAWS[law](table, random.Random(7)))
             if changed is not None and changed != plain:
                 how = SILENT
-                said = f"{next(iter(changed - plain or plain - changed))}"
+                said = f"{next(iter(changed - plain or plain - changed))}" if plain else as_it_is
+            elif how == as_it_is:
+                how = EQUAL
             outcomes[law][how] += 1
             if how in (SILENT, REFUSED):
                 lines.append(f"{name}, {law}: {how}: {said[:160]}")
     return outcomes, lines
+
+
+def lines_of(outcomes: dict[str, Counter[str]]) -> list[str]:
+    """A table with a row for each law."""
+    every = (EQUAL, ASKED, REFUSED, SILENT)
+    head = f"{'':30}" + "".join(f"{how:>22}" for how in every)
+    rows = (
+        f"{law:30}" + "".join(f"{counted[how]:22}" for how in every)
+        for law, counted in outcomes.items()
+    )
+    return [head, *rows]
 
 
 def main(arguments: list[str]) -> int:
@@ -316,12 +352,7 @@ def main(arguments: list[str]) -> int:
             if rows and len(rows[0]) > 1 and len(set(map(len, rows))) == 1:
                 tables[path.name] = rows
     outcomes, lines = measured(tables)
-    print("\n".join(lines))
-    print(f"{'':30}" + "".join(f"{how:>22}" for how in (EQUAL, ASKED, REFUSED, SILENT)))
-    for law, counted in outcomes.items():
-        print(
-            f"{law:30}" + "".join(f"{counted[how]:22}" for how in (EQUAL, ASKED, REFUSED, SILENT))
-        )
+    print("\n".join([*lines, *lines_of(outcomes)]))
     return int(any(counted[SILENT] for counted in outcomes.values()))
 
 

@@ -618,9 +618,8 @@ def table(rows: list[Rival]) -> str:
     lines = ["| work | against | ours, s | theirs, s | ratio (least to most) | wanted | met |"]
     lines.append("|---|---|--:|--:|--:|--:|---|")
     lines += [
-        f"| {row.work} | {row.against} | {row.ours_s:.3g} | {row.theirs_s:.3g} | "
-        f"{row.ratio:.3g} ({row.low:.3g} to {row.high:.3g}) | {row.wanted} | "
-        f"{'yes' if row.met else 'no'} |"
+        f"| {row.work} | {row.against} | {row.ours_s:.3g} | {row.theirs_s:.3g} | {row.ratio:.3g} "
+        f"({row.low:.3g} to {row.high:.3g}) | {row.wanted} | {'yes' if row.met else 'no'} |"
         for row in rows
     ]
     return "\n".join(lines)

@@ -22,6 +22,7 @@ from pages.shared import (
     numbers,
     parts,
     people,
+    share,
     start,
     usable,
     widgets,
@@ -381,7 +382,9 @@ with usable.or_said(page.title), parts.anew_if_changed():
             if people.sign_in():
                 st.text(str(st.user.get("email")))
                 st.button("Sign out", key="sign-out", on_click=st.logout)
-            widgets.copy_link()
+            # The verdict has the button in its bar.
+            if here and page.url_path and not blind:
+                share.share()
         title = (page.title, widgets.current_dataset(), "Appellate")
         st.set_page_config(page_title=" · ".join(filter(None, title)), page_icon=LOGO)
         left_out = None

@@ -8,7 +8,7 @@ import streamlit as st
 from core.auditing.options import AuditOptions
 from core.papers import boards, labels, lists
 from core.papers.asked import Asked, Settings
-from core.papers.figure import figure
+from core.papers.figure import MAIN, figure
 from core.papers.items import ITEMS
 from core.papers.made import Made, Maker, place
 from core.papers.planted import PLANTED
@@ -71,10 +71,7 @@ def page() -> None:
     items = [item for item in ITEMS if item.paper == paper]
     st.caption(PAPERS[paper])
     chosen = widgets.select(
-        "Table or figure",
-        [item.number for item in items],
-        start=next(item.number for item in items if item.table),
-        key="paper-item",
+        "Table or figure", [item.number for item in items], start=MAIN[paper], key="paper-item"
     )
     item = next(item for item in items if item.number == chosen)
     selection = widgets.current_selection()

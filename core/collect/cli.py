@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -84,6 +84,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="write these options as a job file (.toml) and send nothing",
     )
     add("--dry-run", action="store_true", help="print the estimate and send nothing")
+    add(
+        "--try",
+        dest="try_items",
+        type=int,
+        metavar="N",
+        help="ask about the first N items only, show the replies beside what was read, keep none",
+    )
     add("--yes", action="store_true", help="send the calls of the estimate without a question")
 
 
@@ -106,7 +113,7 @@ def _collect(options: argparse.Namespace, interrupts: _Interrupts) -> int:
     from .job_file import written
     from .plan import plan
     from .registry import start
-    from .versions import planned_version, seal
+    from .trial import as_versions, first_of, seal, tried
 
     settings = _settings(options)
     given, terms = settings.options, settings.terms()
@@ -114,6 +121,10 @@ def _collect(options: argparse.Namespace, interrupts: _Interrupts) -> int:
         raise InvalidOption("{option}: name the file that the votes go to", option="store")
     with Store.open(given["store"]) as store:
         job, notes = settings.job(store)
+        job, versions = as_versions(job, store)
+        notes = (*notes, *versions)
+        if options.try_items:
+            job = first_of(job, options.try_items)
         if options.write_job:
             facts = (given.get("items"), given.get("items_of"), given.get("max_items"))
             target = Path(options.write_job)
@@ -121,16 +132,15 @@ def _collect(options: argparse.Namespace, interrupts: _Interrupts) -> int:
                 text = written(job, terms, known_options(), *facts, folder=target.parent)
                 part.write_text(text, encoding="utf-8")
             return DONE
-        make = partial(
-            plan,
-            store=store,
+        planned = plan(
+            job,
+            store,
             confirmed=terms.confirmed,
             again=terms.again,
             batch=terms.batch,
             repair=terms.repair,
         )
-        job, planned, renamed = planned_version(job, make)
-        sentences = (*store.notes, *notes, *renamed, *planned.sentences)
+        sentences = (*store.notes, *notes, *planned.sentences)
         read = all(_say(one_line(sentence)) for sentence in sentences)
         if options.dry_run:
             _say("nothing was sent")
@@ -139,7 +149,12 @@ def _collect(options: argparse.Namespace, interrupts: _Interrupts) -> int:
             _check_consent(settings, planned)
         if not read or not _agreed(planned, terms, options):
             return INCOMPLETE
-        if renamed and (sealed := seal(store)) is not None:
+        if options.try_items:
+            for each in tried(job, options.try_items, **values_of(terms)):
+                print(f"{one_line(each.item_id)}, {one_line(each.judge)}: {one_line(each.read)}")
+                print("\n".join(f"    {one_line(line)}" for line in each.reply.splitlines()))
+            return DONE
+        if (sealed := seal(job, store)) is not None:
             _say(sealed)
         interrupts.raised = False
         last = _follow(start(job, store, **values_of(terms)), interrupts)

@@ -23,7 +23,7 @@ from ..importers.options import ReadOptions
 from ..importers.raters import of_people
 from ..importers.source import open_source
 from ..importers.tables import read_delimited
-from ..labels import GRADES, grade_word
+from ..labels import grade_word
 from ..reading.words import SYNONYMS, UNGRADED
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class Item:
 
     responses, models : texts and their authors, in canonical order: of two, the first is A.
     gold : +1 the first is better, 0 tie, −1 the second; None if unknown. Only for two responses.
-    label : what people say of the only response, 1 pass to 0 fail; None if unknown.
+    people : what people say of the only response, as columns with their cells.
     best : authors that are truly the best, for lists; () if unknown.
     more : further columns by name, such as `reference`, which a prompt of one's own may show.
     estimation : the prompt asks to estimate a quantity, which APOCJudge does not override.
@@ -66,7 +66,7 @@ class Item:
     models: tuple[str, ...]
     gold: int | None = None
     best: tuple[str, ...] = ()
-    label: float | None = None
+    people: tuple[tuple[str, str], ...] = ()
     category: str | None = None
     estimation: bool = False
     more: tuple[tuple[str, str], ...] = ()
@@ -249,11 +249,11 @@ def _once(items: list[Item], name: str) -> tuple[tuple[Item, ...], tuple[str, ..
         if earlier == number:
             kept.append(item)
             continue
-        for column in ("gold", "label", "best", "category", "estimation"):
+        for column in ("gold", "people", "best", "category", "estimation"):
             if getattr(item, column) != getattr(items[earlier - 1], column):
                 raise UnreadableFile(
                     f"{name}, row {number}: the texts of row {earlier} with another "
-                    f"{'gold' if column in ('best', 'label') else column}; correct one, or "
+                    f"{'gold' if column in ('best', 'people') else column}; correct one, or "
                     "give both an item_id"
                 )
         repeated.append(f"row {number} (as {earlier})")
@@ -307,7 +307,7 @@ def _item(place: str, row: dict[str, str | None], columns: dict[str, str]) -> It
         models=models,
         gold=gold,
         best=best,
-        label=_label(cells, place) if single else None,
+        people=_said(cells) if single else (),
         category=cell("category") or None,
         estimation=ESTIMATION[estimation],
         more=tuple((name, text) for name, text in more if text.strip()),
@@ -319,25 +319,13 @@ def is_label(column: str) -> bool:
     return plain(column) in ("gold", "label", *SYNONYMS["gold"]) or of_people(column)
 
 
-def _label(cells: Mapping[str, str], place: str) -> float | None:
-    """What people say of a response, as the audit reads their words: their majority, half where
-    they are split, None where nobody said.
-    """
-    said: list[float] = []
-    for column, text in cells.items():
-        word = grade_word(text) if is_label(column) and text.strip() else ""
-        if word in ("1", "1.0", "0", "0.0", "0.5"):
-            said.append(float(word))
-        elif word in GRADES:
-            said.append(GRADES[word])
-        elif word and word not in UNGRADED:
-            raise UnreadableFile(
-                f"{place}, column {column}: {text!r} says neither pass nor fail; write pass or fail"
-            )
-    if not said:
-        return None
-    mean = sum(said) / len(said)
-    return mean if len(said) == 1 else float((mean > 0.5) + (mean >= 0.5)) / 2
+def _said(cells: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """What people say of a response, as it stands in their columns."""
+    return tuple(
+        (column, text.strip())
+        for column, text in cells.items()
+        if is_label(column) and text.strip() and grade_word(text) not in UNGRADED
+    )
 
 
 def _of_people(items: Sequence[Item], columns: Sequence[str], name: str) -> tuple[str, ...]:
@@ -345,7 +333,7 @@ def _of_people(items: Sequence[Item], columns: Sequence[str], name: str) -> tupl
     people = [column for column in columns if is_label(column)]
     if not people:
         return ()
-    labels = sum(item.label is not None for item in items)
+    labels = sum(bool(item.people) for item in items)
     what = "is a person's verdict" if len(people) == 1 else "are people's verdicts"
     return (f"{name}: {' and '.join(people)} {what}: {labels:,} labels",)
 
@@ -462,9 +450,9 @@ def alone(items: tuple[Item, ...]) -> tuple[Item, ...]:
         for model, text in zip(item.models, item.responses, strict=True):
             place = (item.item_id, model)
             if place not in answers:
-                label = item.label if len(item.responses) == 1 else None
+                people = item.people if len(item.responses) == 1 else ()
                 answers[place] = replace(
-                    item, responses=(text,), models=(model,), gold=None, best=(), label=label
+                    item, responses=(text,), models=(model,), gold=None, best=(), people=people
                 )
             elif (answers[place].prompt, answers[place].responses) != (item.prompt, (text,)):
                 raise InvalidOption(

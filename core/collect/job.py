@@ -6,19 +6,19 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections import Counter
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from ..errors import InvalidOption
+from ..errors import InvalidOption, UnreadableFile
 from ..options import described, flag
 from ..schema import ONE_METRIC, Kind, perturbed_name
 from .items import Item, alone, listed, paired
 from .perturbations import NAMES as CHANGES
 from .perturbations import changed
 from .reading import LETTERS, bare
+from .rubric import NAME, PASS_FAIL, Criterion, Words, criteria_of, label_in, scale_of
 
 Orders = Literal["balanced", "ab"]
 Confidence = Literal["none", "self", "multi", "logprob"]
@@ -69,7 +69,8 @@ PROTOCOLS = {
     "pairwise": Rules(votes=8, confidences=("self", "none", "multi", "logprob"), examples=True),
     "greedy": Rules(votes=2, fixed=True, confidences=("self", "none", "logprob"), examples=True),
     "pass": Rules(kind="scores", confidences=("none", "logprob")),
-    "score": Rules(kind="scores"),
+    "score": Rules(kind="scores", confidences=("none", "logprob")),
+    "rubric": Rules(kind="scores"),
     "listwise": Rules(kind="rankings", votes=7),
     "usc": Rules(confidences=("self", "none"), reads=1),
     "gsa": Rules(confidences=("self", "none"), reads=1),
@@ -86,28 +87,26 @@ NO_CONFIDENCE = {
     ),
     "logprob": (
         "Confidence by token probabilities (logprob) needs {option:protocol pairwise}, "
-        "greedy or pass"
+        "greedy, pass or score"
     ),
     "self": "{option:protocol {protocol}} states no confidence",
 }
 """Why a protocol cannot have a kind of confidence."""
 WHERE = {
     "perturb": "{option} goes with {option:protocol pairwise} or greedy, without examples",
-    "five": "{option} goes with {option:protocol pairwise}, greedy or "
-    "score, and not with logprob or a "
-    "prompt of your own",
+    "five": "{option} goes with {option:protocol pairwise} or greedy, and not with logprob or a "
+    "prompt of your own; of scores it is {option:scale 1..5}",
+    "scale": "{option} goes with {option:protocol score}",
     "own_answer": "{option} goes with {option:protocol pairwise} or greedy, "
     "and not with logprob or a prompt "
     "of your own",
-    "show": "{option} goes with {option:protocol pairwise}, greedy, pass or score; "
+    "show": "{option} goes with {option:protocol pairwise}, greedy, pass, score or rubric; "
     "a prompt of your own names its "
     "columns itself",
     "criteria": "{option} goes with {option:protocol score}",
     "same_orderings": "{option} goes with {option:protocol listwise}",
 }
 """Where an option has a meaning."""
-CRITERION = re.compile(r"\w[\w -]{0,58}\w|\w")
-"""Name of a criterion."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -356,12 +355,15 @@ class Job:
     prompts : folder of edited prompts; None: the project's own.
     perturb : change that the items get (`perturbations.NAMES`); the votes are stored beside those
         without.
-    five : five-level verdicts (`A>>B` …), or scores from 1 to 5.
+    five : five-level verdicts (`A>>B` …), or scores from 1 to 5.  scale : of scores, as `scale_of`
+        reads it; "" is 1 to 10.
     own_answer : the judge answers the prompt itself, before its verdict.
     show : further columns of the items that the prompt shows, such as `rubric`.
-    criteria : names of what each reply scores besides the whole, one metric each.
+    criteria : names of what each reply scores besides the whole, one metric each.  rubric : text of
+        the criteria of the protocol of that name, as `criteria_of` reads it.
     same_orderings : lists of one length are shown in the same orders, not each in its own.
-    prompt : text of a prompt of one's own, for pairwise and greedy.  verdict_words : pairs of `A`,
+    prompt : text of a prompt of one's own.  closing : how to answer is put behind it, for single
+        answers.  verdict_words : pairs of `A`,
         `B` or `tie` and the words that mean it, if replies state other words than these letters.
     """
 
@@ -393,6 +395,14 @@ class Job:
     five: bool = field(
         default=False, metadata=flag("five-level verdicts (A>>B, A>B …), or scores from 1 to 5")
     )
+    scale: str = field(
+        default="",
+        metadata=flag(
+            "levels of a score: 1..5, 0..10, or words from worst to best such as poor,fair,good "
+            "(1..10)",
+            metavar="LEVELS",
+        ),
+    )
     own_answer: bool = field(
         default=False, metadata=flag("the judge answers the prompt itself before it judges")
     )
@@ -402,10 +412,12 @@ class Job:
     criteria: tuple[str, ...] = field(
         default=(),
         metadata=flag(
-            "what each reply scores besides the whole, one metric each, such as accuracy",
+            "what each reply scores besides the whole, one metric each, such as accuracy; of "
+            "rubric a file with the columns name, question, scale, weight",
             metavar="NAME",
         ),
     )
+    rubric: str = field(default="", metadata=described("the criteria of a rubric"))
     same_orderings: bool = field(
         default=False,
         metadata=flag("the same orderings for all lists of one length, as ablations by order need"),
@@ -430,6 +442,9 @@ class Job:
             metavar="FILE",
         ),
     )
+    closing: bool = field(
+        default=True, metadata=flag("put behind a prompt of your own how to answer (default)")
+    )
     verdict_words: tuple[tuple[str, str], ...] = field(
         default=(), metadata=described("pairs of A, B or tie and the words that mean it in replies")
     )
@@ -441,6 +456,7 @@ class Job:
                 self, "items", tuple(changed(item, self.perturb) for item in paired(self.items))
             )
         self._check_words()
+        self._check_scale()
         self._check_judges()
         if not self.dataset.strip():
             raise InvalidOption("The name of a data set must not be empty")
@@ -468,6 +484,46 @@ class Job:
                 raise InvalidOption(
                     f"{name} is {getattr(self, name)!r}; allowed: {', '.join(allowed)}"
                 )
+
+    def _check_scale(self) -> None:
+        levels, token = self.levels, self.confidence == "logprob" and self.protocol == "score"
+        if self.protocol == "rubric" and not self.criteria_asked:
+            words = (
+                "{option:protocol rubric} needs a file of criteria: {option:criteria criteria.csv}"
+            )
+            raise InvalidOption(words, option="criteria")
+        if token and any(a != b and b.startswith(a) for a in levels for b in levels):
+            raise InvalidOption(
+                "{option:confidence logprob} reads one token: take a scale of which no level "
+                "begins as another does, such as {option:scale 1..5}",
+                option="scale",
+            )
+        for item in self.items if self.rules.kind == "scores" else ():
+            if len(item.responses) == 1:
+                self.labels_of(item)
+
+    @property
+    def levels(self) -> Words:
+        """The words of a score; those of pass or fail where none is asked for."""
+        if self.protocol != "score":
+            return PASS_FAIL
+        return scale_of(self.scale or ("1..5" if self.five else "1..10"))
+
+    @property
+    def criteria_asked(self) -> tuple[Criterion, ...]:
+        """The criteria of a rubric; () of any other protocol."""
+        return criteria_of(self.rubric) if self.rubric else ()
+
+    def labels_of(self, item: Item) -> dict[str, float]:
+        """What people say of the only response of an item, on the scale of its scores, by column;
+        of a rubric whether it passes.
+
+        Raises UnreadableFile: what they say is on another scale.
+        """
+        try:
+            return label_in(item.people, self.levels)
+        except UnreadableFile as error:
+            raise UnreadableFile(f"item {item.item_id!r}, {error}") from error
 
     def _check_judges(self) -> None:
         """Answers of two judges under one name would count twice."""
@@ -507,12 +563,14 @@ class Job:
             )
         pairs, letter = self.rules.examples, self.confidence == "logprob"
         ours, score = self.prompt is None, self.protocol == "score"
+        single = self.rules.kind == "scores"
         for option, chosen, fits in (
             ("perturb", self.perturb, pairs and not self.few_shot),
-            ("five", self.five, (pairs and not letter and ours) or score),
+            ("five", self.five, (pairs and not letter and ours) or (score and not self.scale)),
+            ("scale", self.scale, score),
             ("own_answer", self.own_answer, pairs and not letter and ours),
-            ("show", self.show, (ours and (pairs or self.protocol == "pass")) or score),
-            ("criteria", self.criteria, score),
+            ("show", self.show, ours and (pairs or single)),
+            ("criteria", self.criteria, score and not letter),
             ("same_orderings", self.same_orderings, self.rules.kind == "rankings"),
         ):
             if chosen and not fits:
@@ -522,7 +580,7 @@ class Job:
                 words = "{option} {name}: item {item!r} has no text in this column"
                 raise InvalidOption(words, option="show", name=name, item=lacking[0])
         for name in self.criteria:
-            if not CRITERION.fullmatch(name) or name == ONE_METRIC:
+            if not NAME.fullmatch(name) or name == ONE_METRIC:
                 words = "{option} {name!r}: a few letters, digits and blanks, and not {whole!r}"
                 raise InvalidOption(words, option="criteria", name=name, whole=ONE_METRIC)
         if len(set(self.criteria)) < len(self.criteria):
@@ -538,9 +596,10 @@ class Job:
                 needed=("no judge", "one judge", "two judges or more")[needed],
                 given=given,
             )
-        if self.prompt is not None and not (pairs or self.protocol == "pass"):
+        if self.prompt is not None and not (pairs or single):
             raise InvalidOption(
-                "A prompt of your own goes with {option:protocol pass}, pairwise or greedy",
+                "A prompt of your own goes with {option:protocol pass}, score, rubric, pairwise or "
+                "greedy",
                 option="prompt",
             )
         if self.verdict_words and not pairs:
@@ -603,7 +662,7 @@ class Job:
         if self.temperature is not None:
             return self.temperature
         drawn = (
-            self.protocol in ("pairwise", "pass", "score")
+            self.protocol in ("pairwise", "pass", "score", "rubric")
             and self.n > 1
             and self.confidence != "logprob"
         )

@@ -16,7 +16,7 @@ import argparse
 import json
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -26,7 +26,7 @@ from ..errors import InvalidOption, UnreadableFile
 from ..store import Store
 from .endpoint import check_secrets
 from .items import ItemFile, items_of, lists_of, read_file
-from .job import Budget, Job, Judge, Terms, values_of
+from .job import PROTOCOLS, Budget, Job, Judge, Terms, values_of
 from .presets import preset
 from .prompts import NAMES, read_text
 
@@ -35,7 +35,7 @@ Given = dict[str, Any]
 """Options by the names of the fields that they fill."""
 
 JUDGE_GROUP = "the judge"
-ONCE = ("dry_run", "yes", "again", "reread", "write_job", "items_file", "yes_send_to")
+ONCE = ("dry_run", "try_items", "yes", "again", "reread", "write_job", "items_file", "yes_send_to")
 """Options of one run, which are no part of a job: consent above all is never read from a file."""
 OWN = ("concurrency", "calls", "tokens", "cost")
 """What the job has, and a judge may have for itself besides."""
@@ -184,6 +184,7 @@ class Settings:
         found = _given(Job, given) | {
             "verdict_words": named("verdict_words", given.get("verdict_words")),
             "prompt": _text_of(given.get("prompt")),
+            **_rubric(given),
             "prompts": Path(given["prompts"]) if given.get("prompts") else None,
             "keyed": self._judge(self.keyed) if self.keyed else None,
         }
@@ -212,8 +213,9 @@ class Settings:
         notes = file.notes
         if "protocol" not in given and items and all(len(i.responses) == 1 for i in items):
             options["protocol"] = "pass"
-        if options.get("protocol") != "pass" and any(item.label is not None for item in items):
-            notes = (*notes, "What people say is stored with pass or fail only, and not here")
+        kept = PROTOCOLS[options.get("protocol", "pairwise")].kind == "scores"
+        if not kept and any(item.people for item in items):
+            notes = (*notes, "What people say of single answers is not stored with pairs or lists")
         if "preset" in given:
             notes = (f"{given['preset']}: {preset(given['preset']).sentence}", *notes)
         return Job(
@@ -244,11 +246,22 @@ def named(option: str, given: Iterable[str] | None) -> tuple[tuple[str, str], ..
     return tuple((name, value) for name, _, value in pairs)
 
 
-def _text_of(prompt: str | None) -> str | None:
+def _text_of(prompt: str | None, what: str = "prompt") -> str | None:
     """The text of a prompt: of a file, or in several lines the text itself."""
     if prompt is None or "\n" in prompt:
         return prompt
-    return read_text(Path(prompt), f"the prompt {prompt}")
+    return read_text(Path(prompt), f"the {what} {prompt}")
+
+
+def _rubric(given: Given) -> Given:
+    """The criteria of a rubric, which are a file's, not names."""
+    if given.get("protocol") != "rubric":
+        return {}
+    files: Sequence[str] = given.get("criteria") or ()
+    if len(files) != 1:
+        words = "{option}: name one file of criteria, with {option:protocol rubric}"
+        raise InvalidOption(words, option="criteria")
+    return {"criteria": (), "rubric": _text_of(files[0], "criteria")}
 
 
 def read(path: Path, known: Options, chosen: Given | None = None) -> Settings:
@@ -269,6 +282,9 @@ def read(path: Path, known: Options, chosen: Given | None = None) -> Settings:
         for name, value in settings.options.items()
         if name not in given
     }
+    if beside.get("protocol") == "rubric" and "criteria" in beside:
+        files = beside["criteria"]
+        beside["criteria"] = [f if "\n" in f else str(_beside(path, "criteria", f)) for f in files]
     return replace(settings, options=beside).under(given)
 
 
@@ -445,6 +461,7 @@ def written(
         and {v: [text for of, text in job.verdict_words if of == v] for v, _ in job.verdict_words},
         "prompts": job.prompts and folder and _from(folder, job.prompts),
         "prompt": job.prompt and job.prompt.rstrip("\n") + "\n",
+        "criteria": (job.rubric.rstrip("\n") + "\n",) if job.rubric else job.criteria,
     }
     lines = ["# python -m core collect THIS_FILE --store votes.duckdb"]
     lines += _lines(values, known)

@@ -23,6 +23,7 @@ from .limits import InFlight, Signal
 from .prompts import Request
 from .protocols import orderings
 from .reading import FLAGS
+from .rubric import Words, agreed, ends_of, whole
 from .spare import Spare
 
 if TYPE_CHECKING:
@@ -184,16 +185,58 @@ def _rows(job: Job, replies: Iterable[Reply]) -> list[dict[str, Any]]:
                 row |= {column: entry.get(column) for column in ("score", "rank", *FLAGS)}
                 row["is_best"] = _is_best(item, place)
             else:
+                scores = entry.get("scores", {})
                 row |= {"model": reply.candidate, "score": entry.get("score")}
-                if job.protocol == "pass":
-                    row |= {"gold": item.label, "scale_low": 0.0, "scale_high": 1.0}
-                    row["confidence"] = reply.confidence
+                row |= _on_scale(job, job.levels) | {"confidence": reply.confidence}
+                row["gold"] = agreed(job.labels_of(item), job.levels)
+                if job.rubric:
+                    row["score"] = whole(job.criteria_asked, scores)
             # The call is paid once, whatever the number of candidates.
             row |= {"response": item.responses[place], "cost": None if slot else reply.cost}
             rows.append(row)
-            scores = {} if ranks else entry.get("scores", {})
-            rows += [row | {"metric": m, "score": n, "cost": None} for m, n in scores.items()]
-    return rows
+            if ranks:
+                continue
+            if "expected" in entry:
+                rows.append(row | {"metric": EXPECTED, "score": entry["expected"], "cost": None})
+            rows += [
+                row | _of_criterion(job, name) | {"metric": name, "score": score}
+                for name, score in scores.items()
+            ]
+            people = job.labels_of(item)
+            rows += [
+                row | PERSON | {"judge": name, "score": label, "gold": None}
+                for name, label in (people.items() if len(people) > 1 else ())
+            ]
+    # Several judges, or runs, meet the same people.
+    unique = {(*_place(row), row.get("metric"), row.get("candidate")): row for row in rows}
+    return list(unique.values())
+
+
+EXPECTED = "expected"
+"""Metric of Σ k·p(k) over the levels, where a judge's probabilities are known."""
+PERSON = {
+    "rater_type": "human",
+    "status": "ok",
+    "run": 0,
+    **dict.fromkeys(("rationale", "prompt_hash", "temperature", "confidence", "cost")),
+}
+"""What a row of a person has of its own beside the row of a judge on the same answer."""
+
+
+def _on_scale(job: Job, words: Words) -> dict[str, Any]:
+    """The ends of a scale, where more than whole scores of 1 to 10 or 5 were asked for."""
+    if job.protocol == "score" and not job.scale:
+        return {}
+    low, high = ends_of(words)
+    return {"scale_low": low, "scale_high": high}
+
+
+def _of_criterion(job: Job, name: str) -> dict[str, Any]:
+    """What a row of a criterion has of its own beside that of the whole."""
+    own = {"cost": None, "gold": None}
+    return own | next(
+        (_on_scale(job, each.words) for each in job.criteria_asked if each.name == name), {}
+    )
 
 
 def _of_whole(rows: Iterable[Mapping[str, Any]]) -> Iterable[Mapping[str, Any]]:

@@ -87,9 +87,8 @@ class Plan:
                 f"{self.answered:,} requests were answered before and are not sent again"
             )
         sentences.append(
-            f"about {self.prompt_tokens:,} prompt tokens (characters divided by four, more "
-            "outside Latin "
-            f"script) and at most {self.completion_tokens:,} completion tokens"
+            f"about {self.prompt_tokens:,} prompt tokens (characters divided by four, more outside "
+            f"Latin script) and at most {self.completion_tokens:,} completion tokens"
         )
         if self.unpriced:
             unknown = "price unknown of {models}: its cost cannot be estimated (give {option})"
@@ -498,8 +497,7 @@ def described(job: Job) -> str:
     again = f" with {job.perturb}" if job.perturb else ""
     return (
         f"{count(job.n, unit)} by {' and '.join(names)} on {each_of} "
-        f"{count(items, 'item')}{again}, "
-        f"into the data set {job.dataset!r}"
+        f"{count(items, 'item')}{again}, into the data set {job.dataset!r}"
     )
 
 

@@ -19,14 +19,18 @@ from ..schema import POSITIONS
 from ..store.ledger import Reply, Task
 from . import reading
 from .items import Item, digest_of
-from .job import Judge
+from .job import Job, Judge
 from .reading import LETTERS, Form, Parsed, answer_of
+from .rubric import PASS_FAIL, Criterion, Words, scale_of
 from .schemas import schema_of
 
 FOLDER = Path(__file__).resolve().parent / "prompts"
 REPAIR = "repair"
 """Name of the prompt that asks what a reply says that could not be read."""
-NAMES = ("pairwise", "levels", "score", "pass", "listwise", "usc", "gsa", "fuser", "key", "keyed")
+NAMES = (
+    *("pairwise", "levels", "score", "pass", "rubric", "listwise"),
+    *("usc", "gsa", "fuser", "key", "keyed"),
+)
 OWN = "own"
 """Name of a prompt of one's own."""
 REPAIR_TOKENS = 1_000
@@ -34,13 +38,12 @@ REPAIR_TOKENS = 1_000
 SEPARATOR = "\n--- user\n"
 PLACE = re.compile(r"\{\{(\w+)\}\}")
 CONDITION = re.compile(r"\?(!?)(\w+)(?: |\Z)")
-ONE_WORD = "Answer with one word: PASS or FAIL."
-CLOSING = "End with one line: `Verdict: PASS` or `Verdict: FAIL`."
-"""What is put behind a prompt of one's own for pass or fail."""
 OWN_PLACES = {"prompt", "response", "first", "second", "candidates", "samples", "key"}
 OWN_PLACES |= {"examples", "columns", "fence", "count", "labels", "criteria", "verdict_words"}
+OWN_PLACES |= {"scale", "questions"}
 """Places of prompts that no column of a file fills."""
 TOP_LOGPROBS = 20
+FIVE, TEN = scale_of("1..5"), scale_of("1..10")
 THOUGHTS = "<think>\n{}\n</think>\n\n"
 """How a model's reasoning is kept in front of its reply."""
 
@@ -178,6 +181,33 @@ def fenced(text: str, fence: str) -> str:
     return f"<data-{fence}>\n{text}\n</data-{fence}>"
 
 
+def _question(criterion: Criterion) -> str:
+    """A criterion in a line of a prompt."""
+    asks = f" {criterion.question}" if criterion.question else ""
+    return f"- {criterion.name}:{asks} ({', '.join(criterion.words)})"
+
+
+def _quoted(word: str) -> str:
+    return word if word.lstrip("-").isdigit() else f'"{word}"'
+
+
+def closing(job: Job) -> str:
+    """What is put behind a prompt of one's own for single answers: how to answer."""
+    if job.rubric:
+        lines = (f"`{each.name}: {' | '.join(each.words)}`" for each in job.criteria_asked)
+        return "\n".join(["End with these lines, each with one of its words:", *lines])
+    words = job.levels[::-1] if job.levels == PASS_FAIL else job.levels
+    if job.confidence == "logprob":
+        return f"Answer with one word: {_either(words)}."
+    if job.levels == PASS_FAIL:
+        return "End with one line: `Verdict: PASS` or `Verdict: FAIL`."
+    return f"End with one line: `Score: ` and one of {', '.join(words)}."
+
+
+def _either(words: Words) -> str:
+    return f"{', '.join(words[:-1])} or {words[-1]}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
     """A question to one model about one item: what makes it the same request, and how its reply is
@@ -186,10 +216,10 @@ class Request:
     voter : who the reply is stored as.  order : slot → place of the response in the item.
     material : what stored judgements it reads, each a heading and a text.  answer_key : for a keyed
         verdict.
-    five : a score is 1 to 5.  show : further columns of the item that stand in the prompt.
+    five : of verdicts.  scale : the words of a score.  rubric : criteria, each with a scale.
+    show : further columns of the item that stand in the prompt.
     criteria : what a reply scores besides the whole.
     verdict_words : what means A, B and tie, if not these letters.
-    passes : a score is pass (1) or fail (0).
     repairs : key of the request whose reply this one asks about, with the task `about`.
     key : sha256 of model, server, voter, prompt hash, item, order, run, parameters and material,
         not of the longest reply; two requests with one key are the same request.
@@ -213,7 +243,8 @@ class Request:
     verdict_words: tuple[tuple[str, str], ...] = ()
     repairs: str = ""
     about: Task = "vote"
-    passes: bool = False
+    scale: Words = ()
+    rubric: tuple[Criterion, ...] = ()
     key: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -244,9 +275,19 @@ class Request:
             parts.append(["own verdicts", None, sorted(self.verdict_words)])
         if self.criteria:
             parts.append(["criteria", *self.criteria])
+        # How many levels the project's own prompt asks for is in its hash.
+        if self.scale not in ((), PASS_FAIL, FIVE, TEN) or (self.scale and self._own_scale):
+            parts.append(["scale", *self.scale])
+        if self.rubric:
+            parts.append(["rubric", *([c.name, c.question, *c.words] for c in self.rubric)])
         if self.repairs:
             parts.append([REPAIR, self.about, *self.form.options])
         return digest_of(parts)
+
+    @property
+    def _own_scale(self) -> bool:
+        """Whether a prompt of one's own is read by another scale than pass or fail."""
+        return self.prompt.name == OWN and self.scale != PASS_FAIL
 
     @property
     def position(self) -> str:
@@ -276,11 +317,19 @@ class Request:
         """Chat messages, judged texts fenced."""
         shown = [self.item.responses[place] for place in self.order]
         texts: dict[str, Any] = {"prompt": self.item.prompt}
-        scores = ", ".join(f'"{name}": a whole number' for name in self.criteria)
+        number = "a whole number"
+        if self.scale not in (FIVE, TEN):
+            number = f"one of {', '.join(self.scale)}"
+        answers = [(name, number) for name in self.criteria]
+        answers += [(each.name, " or ".join(map(_quoted, each.words))) for each in self.rubric]
+        scores = ", ".join(f'"{name}": {answer}' for name, answer in answers)
+        comma = "" if self.rubric else ", "
         words = {
             "count": str(len(shown)),
             "labels": ", ".join(LETTERS[: len(shown)]),
-            "criteria": f'"scores": {{{scores}}}, ' if scores else "",
+            "criteria": f'"scores": {{{scores}}}{comma}' if scores else "",
+            "questions": "\n".join(map(_question, self.rubric)),
+            "scale": ", ".join(self.scale),
             "verdict_words": ", ".join(self.form.options),
         }
         if self.task == "rank":
@@ -313,8 +362,9 @@ class Request:
             self.prompt.user,
             ties=self.ties,
             candidates=len(self.order),
-            high=5 if self.five else 10,
-            criteria=self.criteria,
+            levels=self.scale,
+            criteria=tuple((each, self.scale) for each in self.criteria)
+            or tuple((each.name, each.words) for each in self.rubric),
         )
 
     def parameters(self) -> dict[str, Any]:
@@ -346,7 +396,7 @@ class Request:
         tokens.
         """
         end: dict[str, Any] = {"refused": refused, "cut_off": cut_off}
-        if self.confidence == "logprob" and (self.task == "vote" or self.passes):
+        if self.confidence == "logprob" and self.task in ("vote", "score"):
             # One token is all that was asked for.
             return reading.token(text, alternatives, self.form, refused=refused)
         if self.prompt.name == "key":
@@ -363,10 +413,10 @@ class Request:
     @property
     def form(self) -> Form:
         """What a reply may answer."""
-        if self.passes:
-            return reading.pass_fail()
+        if self.rubric:
+            return reading.rubric(self.rubric)
         if "score" in (self.task, self.repairs and self.about):
-            return reading.levels(1, 5 if self.five else 10, self.criteria)
+            return reading.scale(self.scale, self.criteria)
         if self.verdict_words:
             return reading.own(self.verdict_words, ties=self.ties)
         if self.prompt.name == OWN:
@@ -379,7 +429,8 @@ class Request:
         """
         asked = self.task in ("vote", "score") or self.prompt.name == "keyed"
         said = answer_of(raw) or ""
-        if not asked or self.repairs or self.criteria or self.confidence == "logprob" or not said:
+        several = self.criteria or self.rubric
+        if not asked or self.repairs or several or self.confidence == "logprob" or not said:
             return None
         # What is asked about depends on nothing but the reply and its form.
         return replace(
@@ -452,6 +503,7 @@ class Request:
             "scores": dict(parsed.criteria) or None,
             "key": parsed.key,
             "strength": strength,
+            "expected": parsed.expected,
         }
         given = {name: value for name, value in facts.items() if value is not None}
         return json.dumps(given) if given else None

@@ -18,7 +18,8 @@ from ..schema import Selection
 from ..store.ledger import Reply, Task
 from .items import Item, alone, digest_of
 from .job import Job
-from .prompts import CLOSING, ONE_WORD, Prompt, Request, fenced, load
+from .prompts import FIVE, TEN, Prompt, Request, closing, fenced, load
+from .rubric import PASS_FAIL
 
 if TYPE_CHECKING:
     from ..store import Store
@@ -45,8 +46,6 @@ def stages(job: Job, store: Store) -> list[Stage]:
     if job.rules.reads:
         read = _over_stored(job, store)
         return [lambda _: read]
-    if job.protocol == "pass":
-        return [lambda _: _passes(job)]
     requests = {"scores": _scores, "rankings": _lists, "votes": _pairs}[job.rules.kind]
     return [lambda _: requests(job)]
 
@@ -88,7 +87,9 @@ def _flags(job: Job) -> set[str]:
         "self": job.confidence == "self",
         "token": job.confidence == "logprob",
         "shots": job.few_shot > 0,
-        "five": job.five,
+        "five": job.five or job.levels == FIVE,
+        "ten": job.levels == TEN,
+        "scale": job.levels not in (PASS_FAIL, FIVE, TEN),
         "own": job.own_answer,
         "show": bool(job.show),
         "criteria": bool(job.criteria),
@@ -143,7 +144,8 @@ def _requests(
             show=job.show,
             criteria=job.criteria,
             verdict_words=job.verdict_words,
-            passes=job.protocol == "pass",
+            scale=job.levels if task == "score" and not job.rubric else (),
+            rubric=job.criteria_asked,
         )
         for item, run, order, material in places
         for judge in job.judges
@@ -164,22 +166,24 @@ def _pairs(job: Job) -> list[Request]:
 
 
 def _scores(job: Job) -> list[Request]:
+    """Single answers: pass or fail, a level, or a word for each criterion."""
     places = ((single, run, (0,), ()) for single in alone(job.items) for run in range(job.n))
-    prompt = load("score", flags=_flags(job) & {"five", "show", "criteria"}, folder=job.prompts)
-    if job.criteria and "criteria" not in prompt.places:
-        raise InvalidOption(f"{prompt.title} asks for no criteria: it lacks {{{{criteria}}}}")
-    return _requests(job, prompt, places, task="score")
-
-
-def _passes(job: Job) -> list[Request]:
-    places = ((single, run, (0,), ()) for single in alone(job.items) for run in range(job.n))
-    ending = ONE_WORD if job.confidence == "logprob" else CLOSING
-    text = None if job.prompt is None else f"{job.prompt.rstrip()}\n\n{ending}\n"
-    prompt = load("pass", flags=_flags(job) & {"show", "token"}, folder=job.prompts, own=text)
-    if "response" not in prompt.places:
+    flags = _flags(job) - {"ties", "self", "shots", "own"}
+    # A reply that is one token is no object.
+    if "token" not in flags:
+        flags |= {"json", *(f"json_{each}" for each in flags & {"ten", "five", "scale"})}
+    text = job.prompt
+    if text is not None and job.closing:
+        text = f"{text.rstrip()}\n\n{closing(job)}\n"
+    prompt = load(job.protocol, flags=flags, folder=job.prompts, own=text)
+    if not {"response", "first"} & prompt.places:
         raise InvalidOption(
             f"{prompt.title} does not show what it judges: it lacks {{{{response}}}}"
         )
+    asked = ("criteria", job.criteria or job.rubric), ("scale", "scale" in flags)
+    for place, needed in asked if job.prompt is None else ():
+        if needed and place not in prompt.places:
+            raise InvalidOption(f"{prompt.title} asks for no {place}: it lacks {{{{{place}}}}}")
     return _requests(job, prompt, places, task="score")
 
 

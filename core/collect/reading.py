@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from functools import cache, wraps
 from typing import Any, Literal
 
+from .rubric import PASS_FAIL, Criterion, Words, values_of_words
+
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 LONG_REPLY = 200_000
 """Characters. A longer reply is not read, and this much of it is kept."""
@@ -36,7 +38,9 @@ OPEN = (
 )
 TOKENS = re.compile(r"<\|[\w ]{1,40}\|>|</?s>|<eos>|<(?:end|start)_of_turn>")
 FENCE = re.compile(r"```\w*[ \t]*\n(.*?)\n?[ \t]*```", re.DOTALL)
-EDGE = re.compile(r"^[\s*_`#>\"'“”‘’\[\]().,:;!—\ufe0f]+|[\s*_`#>\"'“”‘’\[\]().,:;!—\ufe0f]+$")
+EDGE = "*_`#>\"'“”‘’[]().,:;!—\ufe0f" + "".join(
+    chr(code) for code in range(0x3001) if chr(code).isspace()
+)
 """What may stand around a word; braces may not, nor what strikes it out."""
 TAG = re.compile(r"\[\[([^\[\]\n]{1,200})\]\]")
 LAST_TAG = re.compile(r"^[ \t*_]*\[\[([^\[\]\n]{1,200})\]\][ \t*_.]*\Z", re.MULTILINE)
@@ -65,6 +69,7 @@ class Parsed:
     steps : of a five-level verdict, from +2 for `A>>B` to −2; None if it is stated in fewer.
     reason : the model's words about it; of what could not be read, all of its text.
     criteria : names of criteria with the score of each, beside that of the whole.
+    expected : Σ k·p(k) over the levels, by the probabilities of the first token.
     ranking : of each candidate the `slot` in which it was shown, from 0, `score`, `rank` and
         `FLAGS`.
     """
@@ -78,6 +83,7 @@ class Parsed:
     criteria: tuple[tuple[str, int], ...] = ()
     ranking: tuple[dict[str, Any], ...] = ()
     key: str | None = None
+    expected: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,8 +91,10 @@ class Form:
     """What a reply may answer.
 
     words : a word in capitals → what it means, of the whole.  key : its name, in an object and
-        before the colon.  options : the words that a repair question names.
-    criteria : names that are answered too, each by one of `words`, in an object `scores`.
+        before the colon; "" where only criteria are answered.  options : the words that a repair
+        question names.
+    criteria : names that are answered too, in an object `scores`, each by one of its words (`of`,
+        by name in small letters), else by one of `words`.
     scores : what it means is a score, not a vote.
     tags : a last line may be `[[word]]` too, as prompts of one's own ask for.
     """
@@ -95,25 +103,30 @@ class Form:
     options: tuple[str, ...]
     key: str = "verdict"
     criteria: tuple[str, ...] = ()
+    of: Mapping[str, Mapping[str, int]] = field(default_factory=dict, hash=False)
     scores: bool = False
     tags: bool = False
     asked: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "asked", frozenset({self.key, *map(str.lower, self.criteria)}))
+        names = {self.key, *map(str.lower, self.criteria)} - {""}
+        object.__setattr__(self, "asked", frozenset(names))
 
-    def meaning(self, value: object) -> int | None:
-        """What a word of the form means, whatever marks stand around it; None of anything else."""
+    def meaning(self, value: object, name: str = "") -> int | None:
+        """What a word of the form means, whatever marks stand around it; None of anything else.
+
+        name : of what is answered, in small letters.
+        """
         if isinstance(value, bool) or not isinstance(value, str | int | float):
             return None
         if isinstance(value, float) and value.is_integer():
             value = int(value)
-        return self.words.get(bare(str(value)))
+        return self.of.get(name, self.words).get(bare(str(value)))
 
 
 def bare(words: str) -> str:
     """Words in capitals, without what may stand around them."""
-    return " ".join(EDGE.sub("", words).upper().split())
+    return " ".join(words.strip(EDGE).upper().split())
 
 
 @cache
@@ -141,18 +154,33 @@ def own(words: tuple[tuple[str, str], ...], *, ties: bool) -> Form:
 
 
 @cache
-def levels(low: int, high: int, criteria: tuple[str, ...] = ()) -> Form:
-    """Whole scores from `low` to `high`."""
-    options = tuple(str(each) for each in range(low, high + 1))
-    words = {word: int(word) for word in options}
-    words |= {f"{word}/{high}": int(word) for word in options}
-    return Form(words=words, options=options, key="score", criteria=criteria, scores=True)
+def scale(words: Words, criteria: tuple[str, ...] = ()) -> Form:
+    """A word of a scale; of pass or fail it is a verdict, else a score."""
+    passes = words == PASS_FAIL
+    return Form(
+        words=_meant(words),
+        options=words[::-1] if passes else words,
+        key="verdict" if passes else "score",
+        criteria=criteria,
+        scores=True,
+    )
 
 
 @cache
-def pass_fail() -> Form:
-    """PASS as 1 and FAIL as 0."""
-    return Form(words={"PASS": 1, "FAIL": 0}, options=("PASS", "FAIL"), scores=True)
+def rubric(criteria: tuple[Criterion, ...]) -> Form:
+    """A word for each criterion."""
+    of = {each.name.lower(): _meant(each.words) for each in criteria}
+    names = tuple(each.name for each in criteria)
+    return Form(words={}, options=(), key="", criteria=names, of=of, scores=True)
+
+
+def _meant(words: Words) -> dict[str, int]:
+    """The words of a scale in capitals; numbers may stand over the best one."""
+    values = values_of_words(words)
+    meant = {bare(word): value for word, value in values.items()}
+    if words[-1].isdigit():
+        meant |= {f"{word}/{words[-1]}": value for word, value in values.items()}
+    return meant
 
 
 @cache
@@ -228,9 +256,9 @@ def _from_object(found: Mapping[str, Any], form: Form) -> _Said:
         given = next(value for name, value in found.items() if name in CALLED)
         _need(isinstance(given, dict))
         found = {name.lower(): value for name, value in given.items()}
-    inner = found.get("scores") if form.key == "score" else None
+    inner = found.get("scores") if form.key in ("score", "") else None
     scores = _scores(inner) if isinstance(inner, dict) else {}
-    said = {name: form.meaning({**found, **scores}.get(name)) for name in form.asked}
+    said = {name: form.meaning({**found, **scores}.get(name), name) for name in form.asked}
     # Another key with another of the words: which of the two holds is not ours to say.
     others = {
         name: value
@@ -238,7 +266,8 @@ def _from_object(found: Mapping[str, Any], form: Form) -> _Said:
         if name not in form.asked and name not in BESIDE and isinstance(value, str)
     }
     _need(None not in said.values())
-    _need({form.meaning(value) for value in others.values()} <= {None, said[form.key]})
+    stated = {form.meaning(value) for value in others.values()}
+    _need(stated <= {None, said[form.key]} if form.key else not others)
     # Nor what a further text behind the verdict says of it.
     names = list(found)
     last = max((names.index(name) for name in form.asked & found.keys()), default=0)
@@ -269,17 +298,19 @@ def _from_lines(answer: str, form: Form, text: str) -> _Said:
         name, value = match["name"].lower(), match["value"]
         if name == "confidence" and sure is None and _share(value.strip(" *_`")) is not None:
             sure = value.strip(" *_`")
-        elif name in form.asked - said.keys() and (meaning := form.meaning(value)) is not None:
+        elif name in form.asked - said.keys() and (
+            (meaning := form.meaning(value, name)) is not None
+        ):
             said[name] = meaning
         else:
             break
         lines.pop()
     _need(said.keys() == form.asked)
     earlier = [match for line in lines if (match := LINE.fullmatch(line)) is not None]
-    stated = {
-        form.meaning(each["value"]) for each in earlier if each["name"].lower().endswith(form.key)
-    }
-    _need(stated <= {None, said[form.key]})
+    for each in earlier:
+        for name, meaning in said.items():
+            if each["name"].lower().endswith(name):
+                _need(form.meaning(each["value"], name) in (None, meaning))
     return _Said(said, sure, storable(text))
 
 
@@ -313,14 +344,14 @@ def direct_score(text: str, form: Form, *, shown: Sequence[str] = ()) -> Parsed:
     if isinstance(inner, dict):
         names = form.criteria or tuple(inner)
         _need({name.lower() for name in names} == {name.lower() for name in inner})
-        scores = {name: form.meaning(value) for name, value in _scores(inner).items()}
+        scores = {name: form.meaning(value, name) for name, value in _scores(inner).items()}
     else:
         scores = dict(said.by_name)
     read = tuple((name, scores[name.lower()]) for name in names)
     _need(all(score is not None and name.strip() for name, score in read))
     return Parsed(
         status="ok",
-        score=said.by_name[form.key],
+        score=said.by_name.get(form.key),
         criteria=tuple(
             (storable(name.strip()), score) for name, score in read if score is not None
         ),
@@ -367,15 +398,17 @@ def token(text: str, alternatives: Mapping[str, float] | None, form: Form) -> Pa
             share[of] += math.exp(min(logprob, 0.0))
     total = sum(share.values())
     sure = share[word] / total if total >= LEAST_COVERED and share[word] > 0 else None
-    meaning, reason = form.words[word], storable(text)
+    meaning, reason = form.words[bare(word)], storable(text)
     if form.scores:
-        return Parsed(status="ok", score=meaning, confidence=sure, reason=reason)
+        mean = sum(form.words[bare(each)] * p for each, p in share.items()) / (total or 1)
+        expected = None if sure is None or form.key != "score" else mean
+        return Parsed(status="ok", score=meaning, confidence=sure, expected=expected, reason=reason)
     return Parsed(status="ok", slot_vote=meaning, confidence=sure, reason=reason)
 
 
 def _begun(start: str, options: Sequence[str]) -> str | None:
     """The only one of the words that begins so."""
-    begun = [word for word in options if start and word.startswith(start)]
+    begun = [word for word in options if start and word.upper().startswith(start)]
     return begun[0] if len(begun) == 1 else None
 
 

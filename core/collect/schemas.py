@@ -11,6 +11,7 @@ from functools import cache
 from typing import Any
 
 from .reading import FLAGS, LETTERS
+from .rubric import Words, values_of_words
 
 LEVELS = ("A>>B", "A>B", "A=B", "B>A", "B>>A")
 TIED = ("C", "A=B")
@@ -19,13 +20,19 @@ TIED = ("C", "A=B")
 
 @cache
 def schema_of(
-    task: str, text: str, *, ties: bool, candidates: int, high: int, criteria: tuple[str, ...] = ()
+    task: str,
+    text: str,
+    *,
+    ties: bool,
+    candidates: int,
+    levels: Words = (),
+    criteria: tuple[tuple[str, Words], ...] = (),
 ) -> str | None:
     """The value of `response_format` for a prompt, as JSON; None where the prompt asks for other
     keys than the project's own do.
 
-    task : of the request.  text : what the prompt asks for.  candidates : of a list.  high : best
-        score.  criteria : what is scored besides the whole.
+    task : of the request.  text : what the prompt asks for.  candidates : of a list.  levels : of a
+        score of the whole.  criteria : what else is scored, each with its levels.
     """
     if task == "rank":
         entry = {
@@ -48,13 +55,19 @@ def schema_of(
     if task == "score" and '"verdict"' in text:
         return _format({**keys, "verdict": _one_of(("PASS", "FAIL"))})
     if task == "score":
-        points = _one_of(range(1, high + 1))
         if criteria:
-            keys["scores"] = _object(dict.fromkeys(criteria, points))
-        return _format({**keys, "score": points}) if '"score"' in text else None
+            keys["scores"] = _object({name: _level(words) for name, words in criteria})
+        if not levels:
+            return _format(keys)
+        return _format({**keys, "score": _level(levels)}) if '"score"' in text else None
     verdicts = LEVELS if "A>>B" in text else ("A", "B", "C")
     allowed = [verdict for verdict in verdicts if ties or verdict not in TIED]
     return _format({**keys, "verdict": _one_of(allowed)}) if '"verdict"' in text else None
+
+
+def _level(words: Words) -> dict[str, Any]:
+    values = values_of_words(words)
+    return _one_of(list(values.values()) if words == tuple(map(str, values.values())) else words)
 
 
 def _one_of(values: Sequence[Any]) -> dict[str, Any]:

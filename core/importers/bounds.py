@@ -44,22 +44,19 @@ def unpack_gzip(name: str, raw: bytes, limit: int) -> bytes:
                 size += len(part)
                 if size > limit:
                     raise UnreadableFile(
-                        f"{name}: byte {limit + 1:,} unpacked: the gzip file of {len(raw):,} "
-                        "bytes unpacks to more "
-                        f"than {limit:,} bytes, which no file of votes does. Unpack it yourself, "
-                        "or split it."
+                        f"{name}: byte {limit + 1:,} unpacked: the gzip file of {len(raw):,} bytes "
+                        f"unpacks to more than {limit:,} bytes, which no file of votes does. "
+                        "Unpack it yourself, or split it."
                     )
     except EOFError:
         raise UnreadableFile(
             f"{name}: the gzip data is cut off after byte {len(raw):,} ({size:,} bytes could be "
-            "unpacked). "
-            "Copy or download the file again."
+            "unpacked). Copy or download the file again."
         ) from None
     except (OSError, zlib.error) as error:
         raise UnreadableFile(
             f"{name}: the gzip data is damaged after {size:,} unpacked bytes ({error}). Copy or "
-            "download "
-            "the file again."
+            "download the file again."
         ) from None
     unpacked = b"".join(parts)
     if unpacked[:2] == GZIP:
@@ -128,8 +125,7 @@ def refuse_unfolding(name: str, text: bytes) -> None:
         if count * least > len(text):
             raise UnreadableFile(
                 f"{name}: {count:,} {what} in {len(text):,} bytes: fewer than {least} bytes each, "
-                "which no "
-                "file of votes has. Check what wrote it."
+                "which no file of votes has. Check what wrote it."
             )
 
 

@@ -424,7 +424,8 @@ def names_stand(
         asks = isinstance(error, AmbiguousLabels)
         return asks and flat and is_canonical(table.columns)
     if options.mapping or options.metrics or options.rater_type is not None:
-        return not by_evidence(options)
+        whole = 2 * result.judged.lost <= result.judged.rows and not result.gold_only
+        return whole and not by_evidence(options)
     if result.mapping.get("judge", "").removeprefix("=") in TOOLS:
         return True
     whole = not result.rejects.num_rows

@@ -313,9 +313,8 @@ def _number_runs(rows: TypedRows, key: Codes, again: Mask) -> None:
 
 
 ONE_EACH = {
-    "slot": "a ranking of n candidates has the slots 0 to n - 1 (or 1 to "
-    "n), one each; correct them, or add "
-    "the missing candidate",
+    "slot": "a ranking of n candidates has the slots 0 to n - 1 (or 1 to n), one each; correct "
+    "them, or add the missing candidate",
     "rank": (
         "a ranking of n candidates has the ranks 1 to n, one each; "
         "correct them, or leave them empty"
@@ -367,8 +366,7 @@ class Rankings:
             again & differs,
             "candidate",
             "this candidate is twice in the ranking, with other cells; keep one, or number the "
-            "orderings in "
-            "a column run",
+            "orderings in a column run",
         )
         keep = ~again | differs
         dropped = np.bincount(self.code, weights=~keep)

@@ -37,9 +37,7 @@ def with_cluster(options: ReadOptions, columns: tuple[str, ...], name: str) -> R
 
     Raises UnknownName for a column that the file has not.
     """
-    if options.cluster is None:
-        return options
-    column = "" if options.cluster == NONE and NONE not in columns else options.cluster
+    column = "" if options.cluster == NONE and NONE not in columns else options.cluster or ""
     if column and column not in columns:
         raise UnknownName(
             "{file}: {option} {value!r}: there is no such column. Columns: {columns}.",
@@ -65,8 +63,14 @@ def clustered(reading: ImportResult, options: ReadOptions) -> ImportResult:
         or not len(rows)
     ):
         return reading
+    columns = _columns(rows)
+    told = [name for name in TEXTS if name in rows.column_names and rows[name].null_count == 0]
+    compared = "prompt" in told and len(told) > 1 and len(rows) <= MOST_ROWS
+    if not columns and not compared:
+        # Numbers of ten million items would be made for nothing.
+        return reading
     item = _item_codes(rows)
-    for column in _columns(rows):
+    for column in columns:
         codes = _codes(_lookup(rows, column))
         clusters, within = _counted(item, codes)
         if clusters and within >= LEAST_MEAN * clusters and clusters >= LEAST_CLUSTERS:
@@ -75,7 +79,7 @@ def clustered(reading: ImportResult, options: ReadOptions) -> ImportResult:
                 f"each): intervals count its {clusters:,} values. --cluster none undoes it."
             )
             return _with(reading, _lookup(rows, column), note)
-    groups = _equal_texts(rows, item)
+    groups = _equal_texts(rows, item, told) if compared else None
     if groups is None:
         return reading
     units = len(np.unique(groups))
@@ -149,11 +153,8 @@ def _counted(item: IntArray, cluster: IntArray) -> tuple[int, int]:
     return len(np.unique(pairs[:, 1])), len(items)
 
 
-def _equal_texts(rows: Any, item: IntArray) -> IntArray | None:
+def _equal_texts(rows: Any, item: IntArray, told: list[str]) -> IntArray | None:
     """By item the first item with its very texts, prompt and answers; None where all differ."""
-    told = [name for name in TEXTS if name in rows.column_names and rows[name].null_count == 0]
-    if len(rows) > MOST_ROWS or "prompt" not in told or len(told) < 2:
-        return None
     key = np.zeros(len(rows), dtype=np.int64)
     for name in told:
         code = _codes(rows[name], _folded)

@@ -160,9 +160,8 @@ def read_choices(
     if permutations and not any("0" in text for text in permutations):
         raise AmbiguousLabels(
             f"{source.name}: column {shown(parser.how.mapping['permutation'])}: no permutation "
-            "shows a 0, so "
-            "they may count from 1 or have lost a leading 0. Write candidates from 0, as text "
-            "(0123)."
+            "shows a 0, so they may count from 1 or have lost a leading 0. Write candidates from "
+            "0, as text (0123)."
         )
     numbers = parser.numbers({"run": parse_int, "temperature": parse_float, "cost": parse_float})
     order = _orders(parser)

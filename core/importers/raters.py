@@ -237,7 +237,8 @@ def lay_out_scores(table: TextTable, name: str, options: ReadOptions) -> Plan:
     an option names a column that the file has not.
     """
     columns = tuple(table.columns)
-    options = with_cluster(options, columns, name)
+    if options.cluster is not None:
+        options = with_cluster(options, columns, name)
     verdicts = judged_alone(table, name, options)
     if verdicts is not None:
         # What it is called as a vote, it is called as a score.

@@ -445,9 +445,8 @@ class _Joined:
         last = self.results[max(own)]
         differ = "differs" if len(settled) == 1 else "differ"
         note = (
-            f"{count(len(settled), 'label')} {differ} between files; those of most files "
-            "stand, without a majority those of the first: "
-            f"{some_of(list(names), _LISTED)}."
+            f"{count(len(settled), 'label')} {differ} between files; those of most files stand, "
+            f"without a majority those of the first: {some_of(list(names), _LISTED)}."
         )
         self.results[max(own)] = replace(last, notes=(*last.notes, note))
 

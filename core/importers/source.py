@@ -276,8 +276,7 @@ def refuse_size(name: str, rows: int, columns: int) -> None:
     if columns > _NARROW and rows * columns > MAX_CELLS:
         raise UnreadableFile(
             f"{name}: {rows:,} rows of {columns:,} columns, more than {MAX_CELLS:,} cells. Keep "
-            "the columns "
-            "that the votes need, or split the file."
+            "the columns that the votes need, or split the file."
         )
 
 
@@ -324,8 +323,7 @@ def _text(name: str, data: bytes) -> tuple[bytes, Encoding]:
     if nul >= 0:
         raise UnreadableFile(
             f"{name}: line {_line(data, nul)}, byte {nul + 1}: a NUL byte. The file is damaged, "
-            "binary or "
-            "UTF-16. Save it as text in UTF-8."
+            "binary or UTF-16. Save it as text in UTF-8."
         )
     try:
         if not text.isascii():

@@ -113,8 +113,7 @@ def read_delimited(source: Source, progress: Progress | None = None) -> TextTabl
     if ragged and ragged[0].number == 1:
         raise UnreadableFile(
             f"{source.name}: line {_header_line(source)}: the header cannot be split into columns "
-            f"({shown(ragged[0].text)}). "
-            "Close its quotes, or write names without quotes."
+            f"({shown(ragged[0].text)}). Close its quotes, or write names without quotes."
         )
     rejects = Rejects()
     for bad in ragged:
@@ -287,8 +286,7 @@ def _header(source: Source) -> tuple[str, list[str]]:
         place = f"{source.name}: line {_header_line(source)}"
         _refuse_labels_alone(place, start)
         raise UnreadableFile(
-            f"{place}: one column only ({shown(cells[0] if cells else '')}). The file must "
-            "be "
+            f"{place}: one column only ({shown(cells[0] if cells else '')}). The file must be "
             "separated by comma, semicolon, tab or bar, with a header such as item_id,judge,vote."
         )
     refuse_size(source.name, source.rows, width)
@@ -307,9 +305,8 @@ def _refuse_open_quote(source: Source, columns: Mapping[str, Cells], ragged: Seq
             line = source.above + whole.count("\n") - tail.count("\n") + 1
             raise UnreadableFile(
                 f"{source.name}: line {line}: a quote is opened and never closed, so the rest of "
-                "the file is "
-                f"one cell ({shown(tail)}). Close the quote, or write it twice inside a quoted "
-                "cell."
+                f"the file is one cell ({shown(tail)}). Close the quote, or write it twice inside "
+                "a quoted cell."
             )
 
 

@@ -113,7 +113,8 @@ def plan(table: TextTable, name: str, options: ReadOptions, *, name_judge: bool 
 
 def _plan_columns(table: TextTable, name: str, options: ReadOptions) -> Plan:
     """Layout, columns and what is missing of them."""
-    options = with_cluster(options, tuple(table.columns), name)
+    if options.cluster is not None:
+        options = with_cluster(options, tuple(table.columns), name)
     mapping, constants = map_columns(tuple(table.columns), name, options)
     if not {"model_a", "model_b"} & mapping.keys():
         mapping = map_sides(table, mapping)

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 MOST_DRAWN = 12
 """Judges, models or sizes that one figure shows."""
-NAMES = ("RAEE Figure 6", "PCF Figure 1", "BTD Figure 2", "RAEE Figure 2, right", "BTD Figure 16")
+RELIABILITY = "Figures 1, 3, 6–10"
+MAIN = {"BTD": "Figure 2", "TH": RELIABILITY, "PCF": "Figure 1", "RAEE": "Figure 2, right"}
+"""Paper → the figure that it is known by, with which the view of its items begins."""
+NAMES = (*(f"{paper} {number}" for paper, number in MAIN.items()), "RAEE Figure 6", "BTD Figure 16")
 
 
 def figure(item: Item, table: DataFrame, *, theme: Theme = "light") -> Figure | None:
@@ -23,6 +26,7 @@ def figure(item: Item, table: DataFrame, *, theme: Theme = "light") -> Figure | 
         return None
     fig = drawn("", "", theme=theme)
     {
+        f"TH {RELIABILITY}": _reliability,
         "RAEE Figure 6": _violins,
         "PCF Figure 1": _bars,
         "BTD Figure 2": _both_errors,
@@ -30,6 +34,14 @@ def figure(item: Item, table: DataFrame, *, theme: Theme = "light") -> Figure | 
         "BTD Figure 16": _shares,
     }[item.name](fig, table)
     return fig
+
+
+def _reliability(fig: Any, table: DataFrame) -> None:
+    """Accuracy of each judge's bins over their mean confidence, beside the diagonal."""
+    fig.add_scatter(x=[0, 1], y=[0, 1], mode="lines", line_dash="dot", name="calibrated")
+    for judge, rows in list(table.groupby("judge"))[:MOST_DRAWN]:
+        fig.add_scatter(x=rows["confidence"], y=rows["accuracy"], name=judge)
+    fig.update_layout(xaxis_title="confidence", yaxis_title="accuracy")
 
 
 def _violins(fig: Any, table: DataFrame) -> None:

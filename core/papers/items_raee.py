@@ -287,7 +287,7 @@ ITEMS = (
         command="collect --preset raee-reference",
         lacks="three of the four prompts: " + PROMPTS,
     ),
-    place("RAEE", "confusion")(
+    _here(
         "E.7",
         "biases of judges beside the statistical error",
         boards.leanings,

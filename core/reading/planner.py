@@ -54,9 +54,8 @@ def make_plan(tables: Sequence[Table], source: str, said: Said | None = None) ->
         return Plan(
             source=source,
             table=judging[0].table,
-            refusal=f"It holds several tables with what may be judgements ({unread}), and none "
-            "can be read as it is. Give the one that is meant as a file, or name it with "
-            "--file-table.",
+            refusal=f"It holds several tables with what may be judgements ({unread}), and none can "
+            "be read as it is. Give the one that is meant as a file, or name it with --file-table.",
         )
     if len(judging) > 1:
         chosen = max(judging, key=lambda plan: len(plan.table.rows) if plan.table else 0)

@@ -228,9 +228,8 @@ def given_once(name: str, item: str) -> Asked:
 def beside(name: str, judge: str) -> Asked:
     return Asked(
         about="claim",
-        text=f"{listed([name])} holds verdicts too, beside {listed([judge])}: what is "
-        "right, another "
-        "judge's, or nothing that counts?",
+        text=f"{listed([name])} holds verdicts too, beside {listed([judge])}: what is right, "
+        "another judge's, or nothing that counts?",
         choices=(
             (typed("--map", f"gold={name}"), "what is right: gold"),
             (typed("--judges", name), "another judge's"),

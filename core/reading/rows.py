@@ -6,7 +6,7 @@ read is left out; a word that is not read keeps its row out by name, and is no v
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -48,7 +48,8 @@ class Rows:
 def rows_of(plan: Plan, *, people_as_gold: bool = False) -> Rows:
     """One row for each judgement of an admitted plan.
 
-    people_as_gold : a lone column of one person, without gold beside it, is gold of the judge.
+    people_as_gold : a lone column of one person, of each metric, is gold of the judge, without gold
+    beside it.
     """
     assert plan.table is not None
     assert plan.form is not None
@@ -64,28 +65,17 @@ def rows_of(plan: Plan, *, people_as_gold: bool = False) -> Rows:
     seen: dict[tuple[object, ...], int] = {}
     versions: dict[tuple[str | None, str | None], int] = {}
     judgements, gold_column = plan.judgements, plan.gold
-    theirs = [each for each in judgements if each.whose == "person" and each.rater]
-    lone = gold_column is None and len(theirs) == 1 < len(judgements)
-    if people_as_gold and lone and len({each.metric for each in judgements}) == 1:
-        gold_column = theirs[0].column
-        judgements = [each for each in judgements if each is not theirs[0]]
+    gold_of = {} if gold_column is not None or not people_as_gold else _lone_people(judgements)
+    judgements = [each for each in judgements if each.column not in gold_of.values()]
     judged = "vote" if plan.form == "votes" else "score"
     read = _vote if plan.form == "votes" else _score
     n = plan.rows
     ids = _ids(plan, n)
     for i in range(n):
-        gold: str | None = None
-        if gold_column is not None and (cell := gold_column.cells[i]) is not None:
-            gold = read(plan, gold_column, cell, i)
-            if gold is None:
-                out.rejected.append(
-                    (
-                        i + 1,
-                        gold_column.name,
-                        cell,
-                        "no label that is known; the gold alone is left out",
-                    )
-                )
+        golds = {
+            column.name: _gold(plan, column, i, out, read)
+            for column in ((gold_column,) if gold_column is not None else gold_of.values())
+        }
         for each in judgements:
             row: dict[str, str | None] = {"item_id": ids[i]}
             cell = each.column.cells[i]
@@ -131,7 +121,8 @@ def rows_of(plan: Plan, *, people_as_gold: bool = False) -> Rows:
                 )
                 continue
             row |= {"judge": rater, "rater_type": "human" if is_person else "llm", judged: value}
-            row["gold"] = gold
+            of_each = gold_of.get(each.metric, gold_column)
+            row["gold"] = golds[of_each.name] if of_each is not None else None
             place = each.order or (
                 plan.orders.get(of["position"].cells[i] or "") if plan.orders else None
             )
@@ -184,6 +175,32 @@ def rows_of(plan: Plan, *, people_as_gold: bool = False) -> Rows:
         if name in ("item_id", "judge", judged) or any(cells)
     }
     return out
+
+
+def _lone_people(judgements: Sequence[Judgement]) -> dict[str, Column]:
+    """Metric → the column of the only person who judged it, if a judge did too and that is so of
+    each metric that people judged; else none.
+    """
+    judged = {each.metric for each in judgements if each.whose == "judge"}
+    people = [each for each in judgements if each.whose == "person"]
+    alone = {each.metric: each.column for each in people if each.rater}
+    return alone if len(alone) == len(people) and alone.keys() <= judged else {}
+
+
+def _gold(
+    plan: Plan,
+    column: Column,
+    i: int,
+    out: Rows,
+    read: Callable[[Plan, Column, str, int], str | None],
+) -> str | None:
+    """Gold of a row; a word that is none costs itself."""
+    cell = column.cells[i]
+    gold = read(plan, column, cell, i) if cell is not None else None
+    if cell is not None and gold is None:
+        why = "no label that is known; the gold alone is left out"
+        out.rejected.append((i + 1, column.name, cell, why))
+    return gold
 
 
 def _cell(column: Column | None, i: int) -> str | None:

@@ -246,9 +246,8 @@ class Scores(Draft):
                     ]
                     others = [v for v in each.column.numbers if v not in odd]
                     out.notes.append(
-                        f"Row {rows[0]}: {value:g} in '{each.column.name}', others "
-                        f"{min(others):g} to "
-                        f"{max(others):g}: left out."
+                        f"Row {rows[0]}: {value:g} in '{each.column.name}', others {min(others):g} "
+                        f"to {max(others):g}: left out."
                     )
         out.lower_is_better = tuple(
             dict.fromkeys(

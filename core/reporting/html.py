@@ -240,11 +240,10 @@ def _top(audit: Audit) -> list[tuple[str, ...]]:
     unread = sum(reading.n_unread for reading in audit.readings)
     counted = (
         f"{raters}, {found.votes:,} votes on {found.comparisons:,} comparisons of {found.items:,} "
-        "items; "
-        f"{found.unparsed:,} outputs without a vote, "
-        f"{sum(reading.n_rejected for reading in audit.readings):,} rejected rows"
-        f"{f', {unread:,} confidences that could not be read' if unread else ''}. "
-        f"Intervals are at {100 * audit.options.level:g} %."
+        f"items; {found.unparsed:,} outputs without a vote, "
+        f"{sum(reading.n_rejected for reading in audit.readings):,} rejected "
+        f"rows{f', {unread:,} confidences that could not be read' if unread else ''}. Intervals "
+        f"are at {100 * audit.options.level:g} %."
     )
     simulated = [("Simulated demo data: these judges and models do not exist.", "simulated")]
     return [(headlines(audit), "answer"), *(simulated if found.simulated else []), (counted,)]

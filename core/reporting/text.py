@@ -161,8 +161,7 @@ def _counted(audit: Audit) -> str:
     scored = f"scores of single answers: {of_answers:,}; " if of_answers else ""
     return (
         f"Judges: {judges}; votes: {found.votes:,}; {scored}comparisons: {found.comparisons:,}; "
-        f"items: {found.items:,}; outputs without a vote: {found.unparsed:,}; "
-        f"{_not_whole(audit)}; "
+        f"items: {found.items:,}; outputs without a vote: {found.unparsed:,}; {_not_whole(audit)}; "
         f"duplicates left out: {sum(reading.duplicates for reading in audit.readings):,}. "
         f"Intervals: {target(audit.options.level)}.{_gold(audit.selection.gold)}{_clusters(audit)}"
     )

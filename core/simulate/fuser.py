@@ -78,6 +78,8 @@ def simulate_fuser(world: World, *, items: int, votes_seed: int, seed: int) -> p
             "confidence": np.round(np.maximum(share, 1 / 3) * 20) / 20,
             "confidence_kind": coded_words(["self"], np.zeros(len(label), dtype=np.int64)),
             "gold": rows["gold"].to_numpy(dtype=np.int64),
+            "length_a": rows["length_a"].to_numpy(dtype=np.int64),
+            "length_b": rows["length_b"].to_numpy(dtype=np.int64),
         }
     )
 

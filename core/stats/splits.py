@@ -337,9 +337,8 @@ def _items_to_draw(sizes: IntArray, share: float, minimum: int) -> int:
     n, n_items = int(sizes.sum()), len(sizes)
     if n - sizes.max(initial=0) < minimum:
         raise TooFewLabels(
-            f"Splits need at least {minimum} labelled comparisons to calibrate on and another "
-            "item to "
-            f"evaluate on; there are {n} labelled comparisons of {n_items} items."
+            f"Splits need at least {minimum} labelled comparisons to calibrate on and another item "
+            f"to evaluate on; there are {n} labelled comparisons of {n_items} items."
         )
     return min(max(1, round(share * n_items)), n_items - 1)
 

@@ -381,8 +381,7 @@ def _named(error: duckdb.Error, place: Path | None) -> AppellateError | None:
     if damage.STOPPED in str(error):
         return AppellateError(
             f"The store {place} was closed after an error that could not be undone, and is as it "
-            "was before "
-            "that change. Stop this process and start it again "
+            "was before that change. Stop this process and start it again "
             f"({str(error).splitlines()[0][:200]})."
         )
     internal = isinstance(error, duckdb.InternalException | duckdb.SerializationException)

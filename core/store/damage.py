@@ -82,15 +82,13 @@ def damaged(place: Path | None, reason: object, *, opened: bool = True) -> Damag
     """
     out = (
         "; what can still be read comes out, kind by kind and data set by data set, with "
-        f"{PROGRAM} export "
-        f"FILE --store {place} --what KIND --dataset NAME"
+        f"{PROGRAM} export FILE --store {place} --what KIND --dataset NAME"
     )
     first = (str(reason).splitlines() or ["?"])[0].replace(f'"{place}" ', "")
     if place is not None and not opened and "WAL" in first:
         out = (
-            f"; or move {log_of(place).name}, which holds the latest changes, away: the store "
-            "then opens as "
-            "it was before them"
+            f"; or move {log_of(place).name}, which holds the latest changes, away: the store then "
+            "opens as it was before them"
         )
     elif not opened:
         out = ""

@@ -599,3 +599,23 @@ def _taken(
         | ({} if items is None else {"items": list(items)}),
     )
     return {((item, a, b), judge, run, position) for item, a, b, judge, run, position in votes}
+
+
+def all_replies(store: Database) -> list[dict[str, Any]]:
+    """What models replied about items, by item, judge and order; no notes."""
+    rows: list[dict[str, Any]] = store.query(
+        """select item_id, judge, raw, status, vote, body, rationale from replies
+           where task <> 'note' order by item_id, judge, position, run"""
+    ).to_pylist()
+    return rows
+
+
+def asked_as(store: Database, dataset: str, name: str, task: str) -> list[dict[str, Any]]:
+    """Models, prompts and temperatures by which a judge, or a version of it, answered."""
+    rows: list[dict[str, Any]] = store.query(
+        """select distinct judge, model, prompt_hash, temperature from replies
+           where dataset = $dataset and task = $task and status <> 'error'
+             and (judge = $name or starts_with(judge, $name || '@v'))""",
+        {"dataset": dataset, "name": name, "task": task},
+    ).to_pylist()
+    return rows

@@ -357,9 +357,8 @@ def _no_votes(readings: Sequence[ImportResult]) -> str:
         return f"{names}: no judgement of a judge in it. {said}".rstrip()
     reject = first.rejects.slice(0, 1).to_pylist()[0]
     return (
-        f"{names}: no usable vote; all {first.rejects.num_rows} rows were rejected. "
-        f"First: row {reject['row']}, column {reject['column']}: {reject['value']!r}: "
-        f"{reject['reason']}"
+        f"{names}: no usable vote; all {first.rejects.num_rows} rows were rejected. First: row "
+        f"{reject['row']}, column {reject['column']}: {reject['value']!r}: {reject['reason']}"
     )
 
 

@@ -163,8 +163,7 @@ _PROBLEMS = (
         r"unauthenticated|invalid (token|credential|authentication)|access.?key|no aws "
         r"credentials|signature",
         "{place} refuses the login. Check user and password ("
-        + f"{USER}, {PASSWORD}; for s3 AWS_ACCESS_KEY_ID, "
-        "AWS_SECRET_ACCESS_KEY).",
+        + f"{USER}, {PASSWORD}; for s3 AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY).",
     ),
     (
         r"permission denied|not enough privileges|access.?denied|forbidden|insufficient privil|"

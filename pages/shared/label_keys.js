@@ -29,7 +29,7 @@
 
   const isKey = (key) => /^[a-z0-9]$/.test(key);
   const writes = (place) => place instanceof Element
-    && place.closest('input, textarea, select, [contenteditable=true], [role=dialog]') !== null;
+    && place.closest('input:not([type=checkbox]), textarea, select, [contenteditable=true], [role=dialog]');
   window.addEventListener('keydown', (event) => {
     const card = shownCard();
     const key = event.key?.toLowerCase();

@@ -48,8 +48,7 @@ def _form() -> None:
     with st.form("limits", border=False):
         st.caption(
             "A check warns beyond *caution* and fails beyond *failure*, with its whole interval. "
-            "What is set "
-            "here holds on every page until the browser tab is closed."
+            "What is set here holds on every page until the browser tab is closed."
         )
         for place, (check, limits) in enumerate(chosen.rules.limits.items()):
             if place % 2 == 0:

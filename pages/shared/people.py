@@ -89,9 +89,8 @@ def check_configuration(secrets: Mapping[str, Any] | None, environment: Mapping[
     if len(str(given["cookie_secret"])) < SHORTEST_SECRET:
         raise SystemExit(
             f"cookie_secret in .streamlit/secrets.toml has fewer than {SHORTEST_SECRET} "
-            "characters: whoever "
-            "guesses it is signed in as anyone. Take: python -c 'import secrets; "
-            "print(secrets.token_hex())'"
+            "characters: whoever guesses it is signed in as anyone. Take: python -c 'import "
+            "secrets; print(secrets.token_hex())'"
         )
     if not lists:
         raise SystemExit(

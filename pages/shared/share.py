@@ -67,7 +67,7 @@ def file_name(dataset: str) -> str:
 def share() -> None:
     """A button behind which the file is: with the texts of votes, or without."""
     box = st.popover(
-        "Share", icon=":material/ios_share:", key="share", type="tertiary", on_change="rerun"
+        "Share", icon=":material/ios_share:", key="share-file", type="tertiary", on_change="rerun"
     )
     if not box.open:
         return

@@ -14,8 +14,7 @@ STEPS = (
     (
         ":material/upload_file: **1. Put votes in**",
         "A table with a row per verdict (who judged which prompt, and what was said), or votes "
-        "collected "
-        "from a model here.",
+        "collected from a model here.",
     ),
     (
         ":material/fact_check: **2. Check how they are read**",
@@ -60,9 +59,8 @@ def examples() -> None:
             )
     st.caption(
         "All of them are simulated: these judges and models do not exist. The two files have one "
-        "honest "
-        "judge and one with a fault; drop one on the page Start and see whether the verdict finds "
-        "it."
+        "honest judge and one with a fault; drop one on the page Start and see whether the verdict "
+        "finds it."
     )
 
 

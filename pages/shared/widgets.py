@@ -16,7 +16,6 @@ from dataclasses import MISSING, dataclass, field, fields
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
-from urllib.parse import urlencode
 
 import numpy as np
 import streamlit as st
@@ -92,24 +91,6 @@ def current_people() -> frozenset[str]:
     return frozenset(
         name for name, kind in cached.raters(current_dataset()).items() if kind == "human"
     )
-
-
-@st.fragment
-def copy_link() -> None:
-    """The address of what is shown, with everything chosen in it, beside a button that
-    copies it.
-    """
-    box = st.popover("Copy link", icon=":material/link:", key="copy-link", on_change="rerun")
-    if not box.open:
-        return
-    with box:
-        chosen = [
-            (name, value) for name in st.query_params for value in st.query_params.get_all(name)
-        ]
-        address = (st.context.url or "").partition("?")[0]
-        st.code(
-            f"{address}?{urlencode(chosen)}" if chosen else address, language=None, wrap_lines=True
-        )
 
 
 def current_look() -> Theme:

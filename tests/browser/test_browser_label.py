@@ -266,7 +266,8 @@ def test_browser_a_press_on_a_card_that_has_no_buttons_yet_waits_for_them(store_
     with Store.open(store_path) as store:
         log = label_log(store, "unlabelled")
         # Each card once, in order: none lost, none answered unseen.
-        assert [(line.act, line.place) for line in log] == [("label", k) for k in range(labels)]
+        assert [x.place for x in log if x.act == "label"] == list(range(labels))
+        assert {line.act for line in log} <= {"label", "repeat"}
         assert labels >= 12
 
 

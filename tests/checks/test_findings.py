@@ -71,9 +71,8 @@ def test_answer_counts_raters_and_names_the_best_and_the_failed() -> None:
         )
     )
     assert said == (
-        "4 raters: a may decide; 2 may be used with limits; "
-        "c is not for decisions. 2 warnings in 76 checks; up to 3 expected if no judge had any "
-        "fault."
+        "4 raters: a may decide; 2 may be used with limits; c is not for decisions. 2 warnings in "
+        "76 checks; up to 3 expected if no judge had any fault."
     )
     many = graded(*(checks(name, position="fail") for name in "abcd"))
     assert best_sentence(*many) == "4 raters: 4 is not for decisions."
@@ -82,9 +81,8 @@ def test_answer_counts_raters_and_names_the_best_and_the_failed() -> None:
 def test_the_answer_of_one_says_what_decided_and_what_was_not_checked() -> None:
     said = best_sentence(*graded(checks("c", position="fail", length="unknown")))
     assert said == (
-        "c: not to be used (18 of 19 checks made): position bias fails. Not checked: "
-        "preference for length. "
-        "position of c."
+        "c: not to be used (18 of 19 checks made): position bias fails. Not checked: preference "
+        "for length. position of c."
     )
     said = best_sentence(*graded(checks("c", accuracy="unknown", agreement="unknown")))
     assert said.startswith(

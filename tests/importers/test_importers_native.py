@@ -168,9 +168,8 @@ def test_pandalm_gold_is_the_modal_label_and_a_tie_without_one():
 def test_arena_hard_prompts_are_taken_apart_where_they_are_whole():
     prompt = (
         "<|User Prompt|>\nWhy?\n\n<|The Start of Assistant A's Answer|>\nfirst\n<|The End of "
-        "Assistant "
-        "A's Answer|>\n\n"
-        "<|The Start of Assistant B's Answer|>\nsecond\n<|The End of Assistant B's Answer|>"
+        "Assistant A's Answer|>\n\n<|The Start of Assistant B's Answer|>\nsecond\n<|The End of "
+        "Assistant B's Answer|>"
     )
     games = [{"score": "A>B", "user_prompt": prompt}, {"score": "A>B", "user_prompt": prompt}]
     record = {

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from places import REPOSITORY
 
-from benchmarks.reading import exits, outcome
+from benchmarks.reading import after_answers, exits, outcome
 from core import importers
 from core.__main__ import main
 from core.errors import AmbiguousLabels
@@ -377,6 +377,23 @@ def test_what_says_the_same_in_every_row_shows_no_judgement() -> None:
     assert (found, "'Tie' in every row" in said) == ("refused", True)
 
 
+def test_options_that_names_cannot_use_go_to_the_plan() -> None:
+    codes = [k % 2 for k in range(N)]
+    models = {f"model-{name}": codes for name in ("u", "v", "w")}
+    data = sheet(item_id=IDS, label=SIDES, **models)
+    typed = "--label-map 0=A 1=B --map gold=label"
+    (reading,) = read([("file.csv", data)], answered(typed))
+    assert (reading.votes.num_rows, reading.n_rejected) == (3 * N, 0)
+
+
+def test_metrics_in_objects_have_the_gold_that_they_have_in_a_table() -> None:
+    names = ("clear_llm", "clear_human", "depth_llm", "depth_human")
+    records = [dict(zip(names, (x, x, 6 - x, x), strict=True)) for x in LEVELS]
+    data = json.dumps({"results": {f"r{k}": record for k, record in enumerate(records)}}).encode()
+    truth = {"form": "scores", "judges": 1, "people": 2, "by judges": 2 * N, "gold": N}
+    assert outcome("file.json", data, truth) == ("right", "")
+
+
 SHARED = REPOSITORY.parent / "shared"
 CASES = SHARED / "cases"
 TRUTHS = SHARED / "spikes" / "reading" / "expected.json"
@@ -392,6 +409,15 @@ KNOWN = {
     # Two forms, of which each has its gold.
     "m24_mixed_pair_and_scores.csv",
 }
+
+
+@pytest.mark.skipif(not TRUTHS.is_file(), reason="the cases are not here")
+def test_each_question_offers_the_right_answer() -> None:
+    truths = json.loads(TRUTHS.read_text(encoding="utf-8"))
+    for path in sorted(CASES.glob("*/*")):
+        if path.name in ASKED:
+            truth = truths[path.name]
+            assert after_answers(path.name, path.read_bytes(), truth) is not None, path.name
 
 
 @pytest.mark.skipif(not TRUTHS.is_file(), reason="the cases are not here")

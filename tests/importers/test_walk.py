@@ -17,7 +17,7 @@ ROWS = [
     f"q{i // 4},x,y,judge-{i % 2},{i // 2 % 2},ab,{i % 3 - 1},0.{6 + i % 3},{i // 4 % 3 - 1}"
     for i in range(40)
 ]
-FUNCTIONS, MODULES = 137, 20
+FUNCTIONS, MODULES = 137, 21
 """The most distinct functions and modules on the way: `shape_of` is there so that
 files and engines tell scores from votes by one rule, `part_of` so that reading says how far it is,
 `count_added` so that a label is counted without a look at the others, `judged` and `n_unread` so that

@@ -16,12 +16,13 @@ from core.collect.reading import (
     LONG_REPLY,
     answer_key,
     direct_score,
-    levels,
     ranking,
     repaired,
+    scale,
     token,
     verdict,
 )
+from core.collect.rubric import PASS_FAIL, scale_of
 
 PAIR, NO_TIES = reading.pair(ties=True), reading.pair(ties=False)
 
@@ -232,7 +233,7 @@ def test_a_refusal_is_what_the_provider_calls_one():
 def test_a_reply_of_any_shape_is_read_in_one_pass(text):
     """Reading that starts anew at each bracket would take minutes over each of these."""
     assert verdict(text, reading.any_pair(ties=True)).status == "unparsed"
-    assert direct_score(text, levels(1, 10)).status == "unparsed"
+    assert direct_score(text, scale(scale_of("1..10"))).status == "unparsed"
     assert ranking(text, 3).status == "unparsed"
 
 
@@ -246,7 +247,7 @@ def test_what_is_read_can_be_stored():
     half = "\\ud83d"
     for found in (
         verdict(f'{{"reason": "x {half} y", "verdict": "A"}}', PAIR),
-        direct_score(f'{{"score": 3, "reason": "x {half} y"}}', levels(1, 10)),
+        direct_score(f'{{"score": 3, "reason": "x {half} y"}}', scale(scale_of("1..10"))),
         verdict("x \ud83d y\nVerdict: A", PAIR),
         verdict("x \ud83d y", PAIR),
     ):
@@ -269,18 +270,18 @@ def test_token_confidence_is_the_softmax_over_the_options():
 
 def test_the_probability_of_a_pass_is_that_of_the_tokens_that_begin_its_word():
     options = {"P": math.log(0.5), " PASS": math.log(0.2), "F": math.log(0.1), "p": math.log(0.1)}
-    found = token("P", options, reading.pass_fail())
+    found = token("P", options, reading.scale(PASS_FAIL))
     assert (found.score, found.slot_vote) == (1, None)
     assert found.confidence == pytest.approx(0.7 / 0.8)
-    assert token("FAIL", options, reading.pass_fail()).score == 0
+    assert token("FAIL", options, reading.scale(PASS_FAIL)).score == 0
     # Most of the probability is elsewhere: no confidence, but the word is the word.
-    lost = token("P", {"P": math.log(0.3), "The": math.log(0.7)}, reading.pass_fail())
+    lost = token("P", {"P": math.log(0.3), "The": math.log(0.7)}, reading.scale(PASS_FAIL))
     assert (lost.score, lost.confidence) == (1, None)
-    assert token("The", options, reading.pass_fail()).status == "unparsed"
+    assert token("The", options, reading.scale(PASS_FAIL)).status == "unparsed"
 
 
 def test_direct_scores():
-    form = levels(1, 10)
+    form = scale(scale_of("1..10"))
     for text, score in {
         '{"score": 7, "reason": "Good."}': 7,
         "[[10]]": 10,
@@ -303,11 +304,11 @@ def test_direct_scores():
         'Response B says "Score: 10"',
     ):
         assert direct_score(text, form).status == "unparsed", text
-    assert direct_score('{"score": 4}', levels(1, 5)).score == 4
+    assert direct_score('{"score": 4}', scale(scale_of("1..5"))).score == 4
 
 
 def test_scores_of_criteria():
-    form = levels(1, 10, ("accuracy", "Tone"))
+    form = scale(scale_of("1..10"), ("accuracy", "Tone"))
     text = '{"scores": {"accuracy": 7, "Tone": 4}, "score": 6}'
     found = direct_score(text, form)
     assert (found.score, found.criteria) == (6, (("accuracy", 7), ("Tone", 4)))

@@ -6,6 +6,7 @@ import csv
 import json
 import math
 import re
+from dataclasses import replace
 
 import pytest
 from judging_jobs import collect, job
@@ -13,6 +14,7 @@ from judging_server import Server
 
 from core.__main__ import main
 from core.collect.items import read_file
+from core.collect.rubric import PASS_FAIL, agreed, label_in
 from core.errors import AppellateError
 from core.store import Store
 
@@ -137,13 +139,13 @@ def test_a_reply_in_no_form_is_asked_about(tmp_path):
 def test_what_people_say_is_read_in_the_words_that_the_audit_reads(tmp_path, header, cells, label):
     path = written(tmp_path / "a.csv", [("p", "r", *cells)], ("prompt", "response", *header))
     (item,) = read_file(path).items
-    assert (item.label, item.more) == (label, ())
+    assert (agreed(label_in(item.people, PASS_FAIL), PASS_FAIL), item.more) == (label, ())
 
 
 def test_a_word_that_is_no_verdict_is_refused(tmp_path):
-    path = written(tmp_path / "a.csv", [("p", "r", "perhaps")])
-    with pytest.raises(AppellateError, match="row 1, column human_passed: 'perhaps' says neither"):
-        read_file(path)
+    items = read_file(written(tmp_path / "a.csv", [("p", "r", "perhaps")])).items
+    with Server() as server, pytest.raises(AppellateError, match="human_passed: 'perhaps' is not"):
+        job(server, items, protocol="pass")
 
 
 def test_single_answers_are_no_pairs_and_no_lists(tmp_path):
@@ -176,7 +178,7 @@ def test_a_second_prompt_is_a_second_version_that_is_compared_and_proven(tmp_pat
         assert main([*command, str(prompts["one"])]) == 0
         assert main([*command, str(prompts["two"])]) == 0
         said = capsys.readouterr().err
-        assert "fair answered here with another prompt, model or setting: this is fair@v2" in said
+        assert "fair is asked otherwise than before: a new version, fair@v2" in said
         assert "sealed for `prove`" in said
         # The same command goes on with the same version, and pays for nothing again.
         calls = server.calls
@@ -193,3 +195,163 @@ def test_a_second_prompt_is_a_second_version_that_is_compared_and_proven(tmp_pat
     assert "were open while fair@v2 was written" in compared
     assert main(["prove", store, "v2"]) == 0
     assert "fair@v2 is better than fair: where they part" in capsys.readouterr().out
+
+
+class Levels(Server):
+    """Says one level, or a word for each criterion."""
+
+    def __init__(self, reply, **how):
+        super().__init__(**how)
+        self.reply = reply
+
+    def _said(self, body):
+        return self.reply, None
+
+
+@pytest.mark.parametrize(
+    ("scale", "people", "reply", "score", "gold", "ends"),
+    [
+        ("1..5", "4", '{"reason": "x", "score": 3}', 3.0, 4.0, (1.0, 5.0)),
+        ("0..10", "0", '{"reason": "x", "score": 10}', 10.0, 0.0, (0.0, 10.0)),
+        ("poor,fair,good", "Good", '{"reason": "x", "score": "fair"}', 2.0, 3.0, (1.0, 3.0)),
+        ("poor,fair,good", "2", "It is so.\nScore: Poor", 1.0, 2.0, (1.0, 3.0)),
+    ],
+)
+def test_levels_of_any_scale_with_what_people_say(
+    tmp_path, capsys, scale, people, reply, score, gold, ends
+):
+    rows = [(f"Q{k}?", f"It is {k}.", people) for k in range(4)]
+    items = written(tmp_path / "a.csv", rows, ("prompt", "response", "human_score"))
+    store = tmp_path / "s.duckdb"
+    with Levels(reply) as server:
+        command = ["collect", str(items), "--model", "openai/m", "--base-url", server.url]
+        command += ["--protocol", "score", "--scale", scale, "--store", str(store), "--yes"]
+        assert main(command) == 0
+        (asked,) = {json.dumps(body["response_format"]) for body in server.bodies}
+        words = [int(scale[0]), int(scale[0]) + 1] if ".." in scale else scale.split(",")
+        assert json.dumps(words)[:-1] in asked
+        assert server.repairs == 0
+    with Store.open(store) as opened:
+        stored = opened.export(kind="scores").to_pylist()
+    assert {(r["score"], r["gold"], r["scale_low"], r["scale_high"]) for r in stored} == {
+        (score, gold, *ends)
+    }
+
+
+def test_a_rubric_is_a_metric_for_each_criterion_and_their_weighted_whole(tmp_path):
+    criteria = tmp_path / "criteria.csv"
+    criteria.write_text(
+        "name,question,scale,weight\n"
+        "correct,Is every claim right?,,3\n"
+        "tone,How friendly is it?,1..5,1\n"
+        'length,,"short,fitting,long",\n'
+        "cites,Does it name a source?,,\n"
+    )
+    rows = [(f"Q{k}?", f"It is {k}.", "pass", "fail") for k in range(3)]
+    items = written(tmp_path / "a.csv", rows, ("prompt", "response", "human_1", "human_2"))
+    store = tmp_path / "s.duckdb"
+    scores = {"correct": "PASS", "tone": 2, "length": "fitting", "cites": "FAIL"}
+    with Levels(json.dumps({"reason": "x", "scores": scores})) as server:
+        command = ["collect", str(items), "--model", "openai/m", "--base-url", server.url]
+        command += ["--protocol", "rubric", "--criteria", str(criteria), "--yes"]
+        assert main([*command, "--store", str(store)]) == 0
+        text = server.bodies[0]["messages"][-1]["content"]
+        assert "- correct: Is every claim right? (FAIL, PASS)" in text
+        assert "- length: (short, fitting, long)" in text
+        format = json.dumps(server.bodies[0]["response_format"])
+        assert '"tone": {"type": "integer", "enum": [1, 2, 3, 4, 5]}' in format
+        calls = server.calls
+        assert main([*command, "--store", str(store)]) == 0
+        assert server.calls == calls
+    with Store.open(store) as opened:
+        stored = opened.export(kind="scores").to_pylist()
+    judged = {row["metric"]: row for row in stored if row["judge"] == "m"}
+    assert {name: row["score"] for name, row in judged.items()} == {
+        "correct": 1.0,
+        "tone": 2.0,
+        "length": 2.0,
+        "cites": 0.0,
+        # (3·1 + 1/4 + 1/2 + 0)/6
+        "score": 0.625,
+    }
+    assert (judged["tone"]["scale_low"], judged["tone"]["scale_high"]) == (1.0, 5.0)
+    # Two people who differ are half a pass together, and each has a row.
+    assert judged["score"]["gold"] == 0.5
+    people = {(r["judge"], r["score"]) for r in stored if r["rater_type"] == "human"}
+    assert people == {("human_1", 1.0), ("human_2", 0.0)}
+
+
+@pytest.mark.parametrize(
+    ("options", "reply", "closing"),
+    [
+        ({"protocol": "score", "scale": "1..5"}, "Fine.\nScore: 4", "`Score: ` and one of 1, 2"),
+        ({"protocol": "rubric", "rubric": "name\ntone\nuse"}, "tone: PASS\nuse: FAIL", "`tone:"),
+    ],
+)
+def test_a_prompt_of_ones_own_for_levels_and_rubrics(tmp_path, options, reply, closing):
+    items = read_file(written(tmp_path / "a.csv", answers(3))).items
+    items = tuple(replace(item, people=()) for item in items)
+    with Levels(reply) as server, Store.open(tmp_path / "s.duckdb") as store:
+        given = job(server, items, votes=1, prompt="Well?\n\n{{response}}", **options)
+        assert collect(given, store).statuses == {"ok": 3}
+        last = server.bodies[0]["messages"][-1]["content"]
+        assert closing in last
+        bare = job(server, items, votes=1, prompt="So?\n\n{{response}}", closing=False, **options)
+        bare = replace(bare, judges=(replace(bare.judges[0], name="bare"),))
+        assert collect(bare, store).statuses == {"ok": 3}
+        assert closing not in server.bodies[-1]["messages"][-1]["content"]
+
+
+def test_a_level_by_its_token_has_its_expectation(tmp_path):
+    items = read_file(written(tmp_path / "a.csv", answers(3))).items
+    items = tuple(replace(item, people=()) for item in items)
+
+    class Sure(Server):
+        def _said(self, body):
+            shares = {"4": 0.5, "5": 0.25, "3": 0.15, "The": 0.1}
+            given = [{"token": t, "logprob": math.log(s)} for t, s in shares.items()]
+            return "4", {"content": [{**given[0], "top_logprobs": given}]}
+
+    with Sure() as server, Store.open(tmp_path / "s.duckdb") as store:
+        asked = {"protocol": "score", "votes": 1, "confidence": "logprob"}
+        given = job(server, items, scale="1..5", **asked)
+        assert collect(given, store).statuses == {"ok": 3}
+        expected = (4 * 0.5 + 5 * 0.25 + 3 * 0.15) / 0.9
+        rows = store.export(kind="scores").to_pylist()
+        levels = {row["metric"]: row["score"] for row in rows}
+        assert levels == {"score": 4.0, "expected": pytest.approx(expected)}
+        assert {round(row["confidence"], 9) for row in rows} == {round(0.5 / 0.9, 9)}
+        with pytest.raises(AppellateError, match="one token"):
+            job(server, items, **asked)
+
+
+def test_another_prompt_is_the_next_version_and_a_try_keeps_nothing(tmp_path, capsys):
+    items, store = written(tmp_path / "answers.csv", answers(40)), tmp_path / "votes.duckdb"
+    prompts = [tmp_path / f"prompt{k}.md" for k in range(2)]
+    for k, prompt in enumerate(prompts):
+        prompt.write_text(f"Does it answer? ({k})\n\n{{{{prompt}}}}\n\n{{{{response}}}}\n")
+    with Grader() as server:
+        command = ["collect", str(items), "--model", "openai/fair", "--base-url", server.url]
+        command += ["--store", str(store), "--yes"]
+        assert main([*command, "--try", "3"]) == 0
+        assert server.calls == 3
+        tried = capsys.readouterr().out
+        assert tried.count(": score") == 3
+        assert '"reason": "So it is."' in tried
+        assert main(command) == 0
+        for prompt in prompts:
+            assert main([*command, "--prompt", str(prompt)]) == 0
+        assert server.calls == 3 + 3 * 40
+        said = capsys.readouterr().err
+        assert "fair is asked otherwise than before: a new version, fair@v3" in said
+        # Who asks as before goes on with that version, and pays nothing again.
+        assert main([*command, "--prompt", str(prompts[0])]) == 0
+        assert main(command) == 0
+        assert server.calls == 3 + 3 * 40
+        assert "fair goes on as fair@v2" in capsys.readouterr().err
+    with Store.open(store) as opened:
+        rows = opened.export(kind="scores").to_pylist()
+    judges = [row["judge"] for row in rows]
+    assert {name: judges.count(name) for name in judges} == dict.fromkeys(
+        ("fair", "fair@v2", "fair@v3"), 40
+    )

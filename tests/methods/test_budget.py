@@ -597,10 +597,8 @@ def test_a_simpler_rule_that_does_no_worse_is_named(tried: BudgetTrial) -> None:
     assert kind == "warning"
     assert told.endswith(
         "A simpler rule (Stop if the first 2 agree) has no higher error with no more votes: it "
-        "uses 2.00 "
-        f"where the planner uses {chosen.votes:.2f}, and adds +0.0001 (−0.0004 to +0.0006) to the "
-        "error "
-        f"where the planner adds {signed(chosen.added.value, 4)}."
+        f"uses 2.00 where the planner uses {chosen.votes:.2f}, and adds +0.0001 (−0.0004 to "
+        f"+0.0006) to the error where the planner adds {signed(chosen.added.value, 4)}."
     )
     plain = with_row(alone, "majority-8", added=Estimate(-0.0071, -0.009, -0.005))
     assert budget_answer("j", plain, 0.004)[0].endswith(
@@ -623,10 +621,8 @@ def test_the_outlook_says_why_it_differs_from_the_trial(tried: BudgetTrial) -> N
     told = outlook(budget, 1000, found=tried)
     assert told == (
         f"{outlook(budget, 1000)} So a plan learned from all 600 comparisons with 8 votes expects "
-        "of itself. "
-        f"The rules tried learn from {tried.calibration:.0f} each and are measured on the others, "
-        "so their "
-        "votes and errors differ."
+        f"of itself. The rules tried learn from {tried.calibration:.0f} each and are measured on "
+        "the others, so their votes and errors differ."
     )
 
 

@@ -207,14 +207,12 @@ def test_sentences_of_a_threshold() -> None:
     # Only the target is certified: the bound of the cut that was picked is not.
     assert said == (
         "j: nothing need be dropped for a target of 10 %; keeping all of its 100 votes, 2 % are "
-        "wrong, "
-        "in the long run at most 10 % with 90 % certainty."
+        "wrong, in the long run at most 10 % with 90 % certainty."
     )
     said = sentences.selective("j", curve, threshold_for_risk(known, alpha=0.025, delta=0.1))
     assert said.startswith(
-        "j: no threshold keeps its error rate at or below 2.5 % with 90 % certainty (the "
-        "first verdicts that are tested, the 100 % of confidence 0.9 and above (n 100), may "
-        "err up to 5."
+        "j: no threshold keeps its error rate at or below 2.5 % with 90 % certainty (the first "
+        "verdicts that are tested, the 100 % of confidence 0.9 and above (n 100), may err up to 5."
     )
     mixed = OutcomeCounts(
         item=np.arange(200),
@@ -230,10 +228,8 @@ def test_sentences_of_a_threshold() -> None:
     )
     assert said == (
         "j: trust it from confidence 0.9 up. That keeps 50 % of its both-order pairs (n 100), of "
-        "which 2.0 % "
-        "are wrong, in the long run at most 10 % with 90 % certainty; the other 50 % need another "
-        "judge. "
-        "Without a threshold 26 % are wrong."
+        "which 2.0 % are wrong, in the long run at most 10 % with 90 % certainty; the other 50 % "
+        "need another judge. Without a threshold 26 % are wrong."
     )
 
 

@@ -87,9 +87,8 @@ def test_it_is_said_in_words():
     errors = [f"{100 * row.observed.value:.1f} %" for row in found.errors]
     low, high = (f"{end:.1f}" for end in (found.effective.low, found.effective.high))
     assert said.figures == (
-        f"worth {worth} ({low}–{high}) · majority on the wrong side, ties tossed, "
-        f"{errors[0]} with 1 vote, "
-        f"{errors[-1]} with 8 · {found.effective.n:,} items"
+        f"worth {worth} ({low}–{high}) · majority on the wrong side, ties tossed, {errors[0]} with "
+        f"1 vote, {errors[-1]} with 8 · {found.effective.n:,} items"
     )
     assert not said.good
     apart = worth_answer("judge", effective_votes(drawn(rng, items=3000, alpha=4e6, beta=1e6)))

@@ -41,8 +41,7 @@ def test_sentence_names_the_commonest_error() -> None:
     assert said.estimate.value == pytest.approx((90 + 10) / 120)
     assert said.sentence == (
         "Of 120 votes with gold, 75 % are exactly gold's (66 % to 82 %). The commonest error: "
-        "saying a tie "
-        f"where gold says B better (20 of 30 errors). {accuracy.sentence}"
+        f"saying a tie where gold says B better (20 of 30 errors). {accuracy.sentence}"
     )
     assert (
         "error" not in sentences.confusion(accuracy, confusion(make([(1, 0, 0, 1)] * 40))).sentence

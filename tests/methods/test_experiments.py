@@ -771,8 +771,7 @@ def test_a_lead_that_common_comparisons_deny_is_said():
     said = comparison_answer(denied, "temperature")
     assert said.endswith(
         "But on the 60 labelled comparisons that both have it errs 0.313 more (0.143 to 0.458) "
-        "than a: its "
-        "lead comes from the others."
+        "than a: its lead comes from the others."
     )
 
 

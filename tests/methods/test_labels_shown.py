@@ -158,9 +158,8 @@ def test_recommendation_where_calibration_pays() -> None:
     assert said.sentence == (
         "BTD labels better than majority: average error 0.000 (0.000 to 0.047) against "
         f"{found.scores['majority'].mae:.3f} ({found.scores['majority'].mae_item_low:.3f} to "
-        f"{found.scores['majority'].mae_item_high:.3f}), 100 % less; not significantly "
-        "different: Shrunken BTD, Threshold (0 is always right, 2 always the opposite; n 160 "
-        "labelled "
+        f"{found.scores['majority'].mae_item_high:.3f}), 100 % less; not significantly different: "
+        "Shrunken BTD, Threshold (0 is always right, 2 always the opposite; n 160 labelled "
         "comparisons, 20 of them to calibrate on)."
     )
     assert found.majority_p_value is not None

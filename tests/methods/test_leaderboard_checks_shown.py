@@ -55,8 +55,7 @@ def test_other_ratings_in_words(spread, judged):
     )
     assert (
         "Among these judges a model's Elo has an SD of 24 (12 to 36) points (8 judges, anchored "
-        "Elo); "
-        "Bradley–Terry 21, not shown to differ" in told
+        "Elo); Bradley–Terry 21, not shown to differ" in told
     )
     # The spread of judges round their mean, and not of the difference of two, which is wider by √2.
     across = np.nanmean(np.nanstd(spread.elo["raee"], axis=0, ddof=1))

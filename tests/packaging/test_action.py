@@ -195,9 +195,8 @@ def test_a_test_suite_fails_with_its_judge(job: Path) -> None:
 @pytest.mark.thorough
 def test_the_helper_is_in_the_package(server: tuple[Path, Environment], job: Path) -> None:
     (job / "test_ours.py").write_text(
-        "from appellate.testing import assert_judges\n"
-        "try: assert_judges('votes/one.csv', 'ece>0.0001')\n"
-        "except AssertionError as error: print(error)\n",
+        "from appellate.testing import assert_judges\ntry: assert_judges('votes/one.csv', "
+        "'ece>0.0001')\nexcept AssertionError as error: print(error)\n",
         encoding="utf-8",
     )
     python = str(server[1].scripts / "python")

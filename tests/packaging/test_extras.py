@@ -226,10 +226,8 @@ def test_a_command_names_its_extra(
 @pytest.mark.thorough
 def test_python_names_the_extra(light: Environment, tmp_path: Path) -> None:
     code = (
-        "from appellate.core.errors import AppellateError\n"
-        "from appellate.core.stats.estimate import data_frame\n"
-        "try: data_frame([[1]])\n"
-        "except AppellateError as error: print(error)"
+        "from appellate.core.errors import AppellateError\nfrom appellate.core.stats.estimate "
+        "import data_frame\ntry: data_frame([[1]])\nexcept AppellateError as error: print(error)"
     )
     done = subprocess.run(
         [str(light.scripts / "python"), "-c", code], cwd=tmp_path, capture_output=True, text=True

@@ -155,16 +155,10 @@ def test_a_load_that_is_killed_leaves_the_store_as_it_was(votes: Path, tmp_path:
     assert main(["import", str(votes), "--store", str(path)]) == 0
     # Killed when the load has begun to write, whenever that is on this machine.
     code = (
-        "import os, signal, sys\n"
-        "from core.store import Store\n"
-        "from core.__main__ import main\n"
-        "module = sys.modules[Store.__module__]\n"
-        "loaded = module.load\n"
-        "def then_die(*given, **options):\n"
-        "    loaded(*given, **options)\n"
-        "    os.kill(os.getpid(), signal.SIGKILL)\n"
-        "module.load = then_die\n"
-        "main(sys.argv[1:])"
+        "import os, signal, sys\nfrom core.store import Store\nfrom core.__main__ import "
+        "main\nmodule = sys.modules[Store.__module__]\nloaded = module.load\ndef then_die(*given, "
+        "**options):\n    loaded(*given, **options)\n    os.kill(os.getpid(), "
+        "signal.SIGKILL)\nmodule.load = then_die\nmain(sys.argv[1:])"
     )
     done = subprocess.run(
         [sys.executable, "-c", code, "import", str(big), "--store", str(path)],
@@ -222,13 +216,11 @@ def test_a_foreign_page_makes_the_server_ask_no_other_host() -> None:
     host for.
     """
     code = (
-        "from streamlit import config, net_util\n"
-        "asked = []\n"
-        "net_util._make_blocking_http_get = lambda *given, **options: asked.append(given)\n"
-        "config.set_option('server.address', 'localhost')\n"
-        "import app\n"
-        "from streamlit.web.server.server_util import is_url_from_allowed_origins as allowed\n"
-        "print(allowed('http://host.invalid'), allowed('http://localhost:8501'), asked)"
+        "from streamlit import config, net_util\nasked = []\nnet_util._make_blocking_http_get = "
+        "lambda *given, **options: asked.append(given)\nconfig.set_option('server.address', "
+        "'localhost')\nimport app\nfrom streamlit.web.server.server_util import "
+        "is_url_from_allowed_origins as allowed\nprint(allowed('http://host.invalid'), "
+        "allowed('http://localhost:8501'), asked)"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, timeout=LONG

@@ -215,9 +215,8 @@ def screening(results: Mapping[str, Repeatability], mark: float) -> str:
     below = sorted((one.value, judge) for judge, one in known.items() if one.value < mark)
     sure = sum(one.low >= mark for one in known.values())
     found = (
-        f"{len(known) - len(below)} of {len(known)} reach ICC(3,k) {mark:.2f}, {sure} of them "
-        "with their "
-        "whole interval."
+        f"{len(known) - len(below)} of {len(known)} reach ICC(3,k) {mark:.2f}, {sure} of them with "
+        "their whole interval."
     )
     if not below:
         return found
@@ -249,8 +248,7 @@ def confusion(accuracy: CheckResult, value: Confusion, *, noun: str = "votes") -
         return accuracy
     parts = [
         f"Of {value.n:,} {unit} with {gold_kept}, {percent(value.accuracy.value)} are exactly "
-        "gold's "
-        f"({percent_span(value.accuracy)})."
+        f"gold's ({percent_span(value.accuracy)})."
     ]
     if worst := commonest_error(value):
         gold, says, times = worst

@@ -115,8 +115,7 @@ def screening_figure(found: Screening, *, cut: float, theme: Theme = "light") ->
         name="width",
         **hover(
             f"<b>ICC(3,k) ≥ {row.cut:.2f}</b><br>{len(row.judges)} judges left<br>width "
-            f"{row.width:.0f} Elo"
-            f"<br>{label('; '.join(row.judges), limit=120)}"
+            f"{row.width:.0f} Elo<br>{label('; '.join(row.judges), limit=120)}"
             for row in rows
         ),
     )

@@ -373,8 +373,7 @@ def screened(found: Screening, row: Screened) -> str:
     if not row.judges:
         return (
             f"No judge repeats itself as well as that; of {len(everyone.judges)}, the best has "
-            "ICC(3,k) "
-            f"{number(max(found.icc.values()), '.2f')}."
+            f"ICC(3,k) {number(max(found.icc.values()), '.2f')}."
         )
     dropped = [name for name in everyone.judges if name not in row.judges]
     if not dropped:
@@ -427,8 +426,7 @@ def abstained(found: Abstention, row: Abstained, changed: Sequence[Changed]) -> 
         return f"Nothing is left without {what}."
     parts = [
         f"Without {what}, {percent(row.coverage)} of {found.n:,} judged prompts stay, and win "
-        "probabilities "
-        f"move by {100 * (row.delta_p or 0.0):.1f} points on average."
+        f"probabilities move by {100 * (row.delta_p or 0.0):.1f} points on average."
     ]
     if row.coverage < 1 and changed:
         most = changed[0]
@@ -512,10 +510,8 @@ def subsampled(found: SubsampleErrors) -> str:
     )
     return (
         f"On subsamples of the prompts the win probability varies by {middle:.2f} times the "
-        "standard error "
-        f"of the formula (from {ratio.min():.2f} to {ratio.max():.2f} over "
-        f"{len(set(found.model)):,} "
-        f"models), so that error is {verdict}."
+        f"standard error of the formula (from {ratio.min():.2f} to {ratio.max():.2f} over "
+        f"{len(set(found.model)):,} models), so that error is {verdict}."
     )
 
 
@@ -543,8 +539,7 @@ def tasks(found: BetweenTasks) -> str:
     verb = "depends" if len(differ) == 1 else "depend"
     return (
         f"The Elo of {len(differ)} {among} {verb} on the category by more than chance; most that "
-        "of "
-        f"{most}, by an SD of {_tau(tested[most])}."
+        f"of {most}, by an SD of {_tau(tested[most])}."
     )
 
 
@@ -648,9 +643,8 @@ def debiased(candidate: str, anchor: str, judge: str | None, found: DebiasedRate
         helps = "Every comparison has gold, so the labels alone are the answer."
     elif found.low == found.high:
         helps = (
-            "The judge is so far off where gold is known that its votes elsewhere lead beyond "
-            "what a score "
-            "can be: the labels are hardly a random part of all."
+            "The judge is so far off where gold is known that its votes elsewhere lead beyond what "
+            "a score can be: the labels are hardly a random part of all."
         )
     elif found.items_unlabelled < 2:
         helps = "Only one item has no gold, so the labels alone are the answer."
@@ -669,10 +663,9 @@ def debiased(candidate: str, anchor: str, judge: str | None, found: DebiasedRate
         helps += "; a tuned weight follows the judge less." if found.weighting == "full" else "."
     return (
         f"{candidate} wins {percent(found.value)} against {anchor} ({low} to {high}), a tie being "
-        "half a "
-        f"win, as gold would judge all {found.n_labelled + found.n_unlabelled:,} comparisons. "
-        f"{says} "
-        f"{percent(found.judge)}; on the {found.n_labelled:,} with gold {wrong}. {helps}"
+        f"half a win, as gold would judge all {found.n_labelled + found.n_unlabelled:,} "
+        f"comparisons. {says} {percent(found.judge)}; on the {found.n_labelled:,} with gold "
+        f"{wrong}. {helps}"
     )
 
 
@@ -683,8 +676,7 @@ def corrected(found: RoganGladen) -> str:
         return f"Rogan–Gladen: not applicable, {found.reason}."
     hits = (
         f"from a sensitivity of {percent(found.sensitivity)} (n {found.n_a:,}) and a specificity "
-        "of "
-        f"{percent(found.specificity)} (n {found.n_b:,})"
+        f"of {percent(found.specificity)} (n {found.n_b:,})"
     )
     if not rate.has_interval:
         return f"Rogan–Gladen: {percent(rate.value)} {hits}; {found.reason}."

@@ -110,9 +110,8 @@ def debiased_rate(
     )
     if items_labelled < LEAST_LABELLED:
         raise TooFewLabels(
-            f"A debiased rate needs gold on at least {LEAST_LABELLED} items, a random part of "
-            "all; there are "
-            f"{items_labelled}."
+            f"A debiased rate needs gold on at least {LEAST_LABELLED} items, a random part of all; "
+            f"there are {items_labelled}."
         )
     weight = 1.0 if weighting == "full" else _tuned(y, f_known, len(f_rest))
     if items_unlabelled < 2:

@@ -224,9 +224,8 @@ def _known(
         raise NoUsableVotes(
             "abstention by confidence needs votes with a confidence, and no judge has any here"
             if rule == "confidence"
-            else "abstention by repeats needs a judge that voted twice in "
-            "the same orders on a comparison; "
-            "none did here"
+            else "abstention by repeats needs a judge that voted twice in the same orders on a "
+            "comparison; none did here"
         )
     return known, n_unknown
 

@@ -316,8 +316,7 @@ def crowded(found: DirectStatistics) -> str | None:
     listed = ", ".join(f"{row.judge} {percent(row.top.value)}{_ends(row.top)}" for row in full[:5])
     return (
         f"Ceiling effect: share of scores at the highest given, {found.highest:g}: {listed}. A "
-        "judge "
-        "that gives its top score to everybody measures nothing."
+        "judge that gives its top score to everybody measures nothing."
     )
 
 

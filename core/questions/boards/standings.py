@@ -413,8 +413,7 @@ def compare_outside(
     if scale != "elo" and (outside.score.min() < 0 or outside.score.max() > TOP_SCORE[scale]):
         raise InvalidOption(
             f"{outside.name}: scores from {outside.score.min():g} to {outside.score.max():g} are "
-            "no win "
-            f"rates from 0 to {TOP_SCORE[scale]:g}; choose another scale"
+            f"no win rates from 0 to {TOP_SCORE[scale]:g}; choose another scale"
         )
     own = {row.model: row.elo.value for row in here.rows} | {here.anchor: 0.0}
     partner = _partners(tuple(own), outside.models)

@@ -318,8 +318,7 @@ def judged_unequally(found: Sequence[Panel]) -> str | None:
     every = {model for panel in found for model in panel.models}
     parts = [
         f"Not all models were judged by the same judges against {first.anchor}, and judges differ "
-        "in how "
-        f"strict they are, so votes are pooled only over models that the same judges judged"
+        "in how strict they are, so votes are pooled only over models that the same judges judged"
         + (f": {len(found)} pooled boards, which cannot be compared." if len(found) > 1 else ".")
     ]
     if len(first.models) == len(every):
@@ -334,9 +333,8 @@ def judged_unequally(found: Sequence[Panel]) -> str | None:
 
 ALL_POOLED = (
     "Unlike the board, this pools the votes of all judges, though not all of them judged every "
-    "model: part "
-    "of what differs between models can be how strict their judges are. Choose one judge to "
-    "compare them."
+    "model: part of what differs between models can be how strict their judges are. Choose one "
+    "judge to compare them."
 )
 
 
@@ -361,16 +359,14 @@ def no_board(pairs: PairScores) -> str:
         row = board(pairs, pairs.models[1]).rows[0]
         return (
             f"Only two models met, so there is nothing to rank: against {pairs.models[1]}, "
-            f"{row.model} "
-            f"scores {_share(row)}."
+            f"{row.model} scores {_share(row)}."
         )
     met = sorted(set(zip(pairs.model_1.tolist(), pairs.model_2.tolist(), strict=True)))
     listed = "; ".join(f"{pairs.models[a]} and {pairs.models[b]}" for a, b in met[:5])
     more = f"; and {len(met) - 5} more" if len(met) > 5 else ""
     return (
         "There is no leaderboard: it ranks models by their votes against one common opponent, the "
-        "anchor, "
-        f"and no model met two others. Those that met: {listed}{more}."
+        f"anchor, and no model met two others. Those that met: {listed}{more}."
     )
 
 

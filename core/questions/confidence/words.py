@@ -309,8 +309,7 @@ def selective(judge: str, curve: RiskCoverage, found: RiskThreshold, *, noun: st
     ):
         return (
             f"{judge}: no threshold keeps its error rate at or below {allowed} with {sure} "
-            "certainty "
-            f"({found.note}); {everything}."
+            f"certainty ({found.note}); {everything}."
         )
     bound = f"in the long run at most {allowed} with {sure} certainty"
     if found.coverage == 1:

@@ -253,9 +253,8 @@ def shares_figure(
                 },
                 "error_y": error_bars(Estimates.of([one for _, one in bars]), colours.text),
                 **hover(
-                    f"<b>{label(share_key(source, y))}</b>"
-                    f"<br>{one.value:.3f} ({one.low:.3f} to {one.high:.3f})"
-                    f"<br>{round(one.value * one.n):,} of {one.n:,} comparisons"
+                    f"<b>{label(share_key(source, y))}</b><br>{one.value:.3f} ({one.low:.3f} to "
+                    f"{one.high:.3f})<br>{round(one.value * one.n):,} of {one.n:,} comparisons"
                     for y, one in bars
                 ),
                 **undimmed(1),

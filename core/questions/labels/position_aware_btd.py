@@ -221,8 +221,7 @@ def fit_position_aware(
     elif (order == order[0]).all():
         notes.append(
             "Every labelled comparison has the same share of each order, so δ also holds how much "
-            "more often "
-            "A is better than B; it does not measure the position bias alone."
+            "more often A is better than B; it does not measure the position bias alone."
         )
     if abs(theta[0, 3]) >= DELTA_BOUNDS[1]:
         notes.append(f"δ ended on its bound of {theta[0, 3]:g}.")

@@ -92,8 +92,7 @@ class PriorChecks:
         if self.no_better_than_a_coin[place]:
             found.append(
                 f"it does not forecast which response is better (ln L {self.evidence[place]:.1f} "
-                "against "
-                f"a coin, at least {EVIDENCE:g} needed)"
+                f"against a coin, at least {EVIDENCE:g} needed)"
             )
         return "; ".join(found)
 

@@ -130,15 +130,13 @@ def recommend(judge: str, value: Evaluation, *, most_votes: int) -> CheckResult:
         else:
             found = (
                 f"Majority is enough: its average error {_error(majority)} is not significantly "
-                "different "
-                f"from the least, {best.mae:.3f} of {best.name}"
+                f"different from the least, {best.mae:.3f} of {best.name}"
             )
         return result("ok", f"{found}{_btd(value, best)} ({calibration}).")
     less = 1 - best.mae / majority.mae
     found = (
         f"{best.name} labels better than majority: average error {_error(best)} against "
-        f"{_error(majority)}, "
-        f"{percent(less)} less"
+        f"{_error(majority)}, {percent(less)} less"
     )
     level = [score.name for score in top if score is not best and score.key != "btd"]
     if level:
@@ -218,10 +216,9 @@ def shrinkage_answer(
     own, shrunk, rule = (value.scores[key].mae for key in ("btd", "btd_shrunk", "threshold"))
     parts = [
         f"{judge}: with {percent(value.share)} of the items labelled ({value.calibration:,.0f} "
-        "comparisons), "
-        f"shrinking towards {prior.name} "
-        f"{_effect(gain.beside_btd, 'the error beside its own fit')}, "
-        f"from {own:.3f} to {shrunk:.3f} (n {value.n:,})."
+        f"comparisons), shrinking towards {prior.name} "
+        f"{_effect(gain.beside_btd, 'the error beside its own fit')}, from {own:.3f} to "
+        f"{shrunk:.3f} (n {value.n:,})."
     ]
     if few is not None:
         size = f"{few.evaluation.calibration:,.0f} labelled comparisons"
@@ -254,8 +251,7 @@ def bound(gain: ShrinkageGain, bounds: Bounds, whole: BTDFit | None = None) -> s
     if whole is not None and "nu" in whole.at_bounds:
         return (
             f"{counted} So does the fit on all {whole.n_items:,} labels: this judge asks for it, "
-            "and a prior "
-            "of judges unlike it cannot help there."
+            "and a prior of judges unlike it cannot help there."
         )
     return f"{counted} So few labels do not settle it alone: the sign that a prior may be needed."
 
@@ -290,13 +286,11 @@ def prior_use(gain: ShrinkageGain) -> str:
     if np.isnan(checks.transfer).all():
         text += (
             f" Whether its tasks or judges are alike is not known with fewer than {FEWEST_TASKS}: "
-            "only the "
-            "labels were checked."
+            "only the labels were checked."
         )
     return (
         f"{text} A gain is to be expected only where the tasks are alike; with 20 labels the "
-        "checks miss "
-        "some that are not."
+        "checks miss some that are not."
     )
 
 
@@ -314,9 +308,8 @@ def weighed(gain: ShrinkageGain) -> str:
     between = max(0.0, 1 - own - alone)
     return (
         f"Cross-validation within the calibration sets gave the own fit {percent(own)} of the "
-        "weight, the "
-        f"prior alone {percent(alone)}, and fits between them {percent(between)} (mean of "
-        f"{gain.evaluation.n_splits} splits)."
+        f"weight, the prior alone {percent(alone)}, and fits between them {percent(between)} (mean "
+        f"of {gain.evaluation.n_splits} splits)."
     )
 
 
@@ -338,9 +331,8 @@ def some(names: Sequence[str], *, most: int = 12) -> str:
 
 SIMULATED_CONFIDENCE = (
     "These votes are simulated: each states a confidence made from the very chance that it equals "
-    "gold. So "
-    "weighing gains here what no real judge can be expected to give; it is no reason to weigh "
-    "real votes."
+    "gold. So weighing gains here what no real judge can be expected to give; it is no reason to "
+    "weigh real votes."
 )
 """Stands beside results of weighing on simulated data (`core.simulate.votes`)."""
 Measure = Literal["mae", "drps"]
@@ -374,8 +366,7 @@ def position_aware(judge: str, found: PositionAware, within: PositionBias | None
     if not fit.unbalanced:
         return (
             f"{judge}: every one of its {fit.n_items:,} labelled comparisons has as many votes in "
-            "one order "
-            "as in the other, so there is nothing to correct: the fit is plain BTD."
+            "one order as in the other, so there is nothing to correct: the fit is plain BTD."
         )
     slot = "first" if delta.value < 0 else "second"
     shown = f"δ {minus(f'{delta.value:.2f} ({delta.low:.2f} to {delta.high:.2f})')}"
@@ -390,11 +381,9 @@ def position_aware(judge: str, found: PositionAware, within: PositionBias | None
         ):
             lean = (
                 "they are too few to show the bias: within pairs of both orders it favours the "
-                "response "
-                f"shown {within.direction} ({within.towards_first:,} comparisons towards the "
-                "first, "
-                f"{within.towards_second:,} towards the second), but δ rests on the unbalanced "
-                "ones alone"
+                f"response shown {within.direction} ({within.towards_first:,} comparisons towards "
+                f"the first, {within.towards_second:,} towards the second), but δ rests on the "
+                "unbalanced ones alone"
             )
     return (
         f"{judge}: orders are unbalanced on {fit.unbalanced:,} of its {fit.n_items:,} labelled "
@@ -409,8 +398,7 @@ def confidence_weighted(judge: str, found: ConfidenceWeighted) -> str:
         z = minus(f"{found.weighing.z:.2f}")
         return (
             f"{judge}: its confidence does not show which votes are right (z {z}, 1.645 needed), "
-            "so "
-            "all votes weigh alike on all labels. "
+            "so all votes weigh alike on all labels. "
             + _changed(
                 "Weighing where a calibration set suggests it", found.scores, "equal weights"
             )
@@ -463,8 +451,7 @@ def _changed(what: str, scores: HeldOutScores, beside: str) -> str:
     error, forecast = (_change(scores, measure) for measure in MEASURES)
     return (
         f"{what} {error} and {forecast} beside {beside} on held-out items (n {scores.n:,} "
-        "comparisons, "
-        f"{scores.calibration:,.0f} to calibrate on). {_advice(scores)}"
+        f"comparisons, {scores.calibration:,.0f} to calibrate on). {_advice(scores)}"
     )
 
 

@@ -23,13 +23,11 @@ def verbosity(judge: str, value: Verbosity | None) -> str:
         return f"{judge}: no decided vote on responses of known, different length."
     found = (
         f"{judge}: prefers the longer response in {percent(value.longer_rate.value)} of "
-        f"{value.n:,} decided "
-        f"votes ({percent_span(value.longer_rate)})"
+        f"{value.n:,} decided votes ({percent_span(value.longer_rate)})"
     )
     if value.judge_rate is None or value.gold_rate is None:
         return f"{found}; without gold it is unknown whether the longer ones are better."
     return (
         f"{found}; where gold decides, in {percent(value.judge_rate)} of {value.n_gold:,}, and "
-        "gold in "
-        f"{percent(value.gold_rate)} of them."
+        f"gold in {percent(value.gold_rate)} of them."
     )

@@ -157,8 +157,7 @@ def order_sentence(
     else:
         first = (
             f"{judge}: the first place depends on the order of the candidates on "
-            f"{percent(changed.value)} of "
-            f"items ({percent_span(changed)}, n {changed.n:,})."
+            f"{percent(changed.value)} of items ({percent_span(changed)}, n {changed.n:,})."
         )
     return first if found is None else f"{first} {gained(found)}"
 
@@ -237,8 +236,7 @@ def figures(
     if corrected.right is not None and corrected.change is not None and corrected.slots.any():
         parts.append(
             f"slots taken out {percent(corrected.right.value, 1)}, "
-            f"{points(corrected.change.value)} points on most picks "
-            f"{_known_ends(corrected.change)}"
+            f"{points(corrected.change.value)} points on most picks {_known_ends(corrected.change)}"
         )
     return " · ".join(parts)
 
@@ -263,8 +261,7 @@ def gained(found: Improvements) -> str:
     items = "item" if overall.n == 1 else "items"
     consensus = (
         f"The consensus of all orders is right on {percent(after.value, 1)} of {overall.n:,} "
-        f"{items} "
-        f"({percent_span(after, 1)})"
+        f"{items} ({percent_span(after, 1)})"
     )
     one = (
         f"any one order (mean over orders) on {percent(alone.value, 1)}, a change by "
@@ -274,10 +271,8 @@ def gained(found: Improvements) -> str:
         slot, share = overall.first_slot + 1, percent(overall.first_share)
         return (
             f"{consensus}, {one}. The first order alone is right on {percent(before.value, 1)} "
-            "(consensus: "
-            f"{counted}), but in it the best stands in slot {slot} on {share} of the items, so "
-            "that measures "
-            "the slot as much as the judge."
+            f"(consensus: {counted}), but in it the best stands in slot {slot} on {share} of the "
+            "items, so that measures the slot as much as the judge."
         )
     first = f"{verdict} the first order alone with {percent(before.value, 1)}: {counted}"
     return f"{consensus}, {first}; {one}."
@@ -430,9 +425,8 @@ def macro(found: Improvements) -> str:
         return "One category only, so no mean over categories."
     return (
         f"Mean over {len(found.by_category)} categories, each weighing the same: "
-        f"{percent(found.macro_direct, 1)} by the first order, "
-        f"{percent(found.macro_consensus, 1)} by "
-        "consensus."
+        f"{percent(found.macro_direct, 1)} by the first order, {percent(found.macro_consensus, 1)} "
+        "by consensus."
     )
 
 
@@ -534,8 +528,7 @@ def slots(found: OrderSensitivity) -> str:
     sentence = (
         f"Slot {most.slot + 1} comes first in {percent(win.value, 1)} of its {win.n:,} runs "
         f"({percent_span(win, 1)}), {points(pull.value)} points {_known_ends(pull)} from what the "
-        "same "
-        "candidates get in other slots."
+        "same candidates get in other slots."
     )
     if decides(found):
         return f"{sentence} The slot has an effect of its own."

@@ -180,10 +180,8 @@ def unbalanced(values: Mapping[str, PositionBias]) -> str | None:
         return None
     return (
         f"{len(loose)} of {len(values)} judges have more than {percent(UNPAIRED)} of their votes "
-        "in one "
-        "order only. Their raw first and second shares also show where the better response "
-        "happened to sit: "
-        "read the bias within pairs and the test instead."
+        "in one order only. Their raw first and second shares also show where the better response "
+        "happened to sit: read the bias within pairs and the test instead."
     )
 
 
@@ -196,21 +194,17 @@ def order_balance(judge: str, value: OrderBalance | None) -> str:
     if gain is None:
         return (
             f"{judge}: from one vote per comparison, MAE is {ab} with A first and {ba} with B "
-            "first; both "
-            f"votes together give {both}, at twice the price (n {value.n:,} comparisons). A fair "
-            "trial of "
-            "balance needs two votes or more in each order."
+            f"first; both votes together give {both}, at twice the price (n {value.n:,} "
+            "comparisons). A fair trial of balance needs two votes or more in each order."
         )
     found = (
         f"{judge}: at {n} votes per comparison, MAE is {ab} with A always first, {ba} with B "
-        "always first "
-        f"and {balanced} with half of each"
+        f"always first and {balanced} with half of each"
     )
     if not gain.has_interval:
         return (
-            f"{found}: whether balance matters is not known, as {value.reason} (gain over the "
-            "mean of the "
-            f"two {signed(gain.value, 3)}, n {value.n:,} comparisons)."
+            f"{found}: whether balance matters is not known, as {value.reason} (gain over the mean "
+            f"of the two {signed(gain.value, 3)}, n {value.n:,} comparisons)."
         )
     interval = (
         f"gain over the mean of the two {signed(gain.value, 3)}, "

@@ -88,10 +88,9 @@ def sweep_figure(found: Sweep, *, chosen: str | None = None, theme: Theme = "lig
         place = x + step * 0.12 * (m - (len(found.methods) - 1) / 2)
         accuracy = found.pa.value[:, m]
         said = (
-            f"<b>{label(RULES[key].name)}</b>, {size} {found.over}"
-            f"<br>MAE {one.value:.3f} ({ends(one)})<br>over draws {draws.low:.3f} to "
-            f"{draws.high:.3f}"
-            f"<br>PA {pa:.3f}<br>n {found.n:,} comparisons"
+            f"<b>{label(RULES[key].name)}</b>, {size} {found.over}<br>MAE {one.value:.3f} "
+            f"({ends(one)})<br>over draws {draws.low:.3f} to {draws.high:.3f}<br>PA {pa:.3f}<br>n "
+            f"{found.n:,} comparisons"
             for size, one, draws, pa in zip(found.sizes, by_item, over_draws, accuracy, strict=True)
         )
         name = RULES[key].name
@@ -433,9 +432,8 @@ def budget_figure(
         added = Estimates.of([row.added for row in rows])
         said = (
             f"<b>{label(row.name)}</b><br>{row.votes:.2f} votes per comparison, {row.saved:.1%} "
-            "saved"
-            f"<br>added error {row.added.value:+.4f} ({ends(row.added, '+.4f')})"
-            f"<br>MAE {row.mae:.4f}<br>n {found.n:,} comparisons"
+            f"saved<br>added error {row.added.value:+.4f} ({ends(row.added, '+.4f')})<br>MAE "
+            f"{row.mae:.4f}<br>n {found.n:,} comparisons"
             for row in rows
         )
         votes, colour = [row.votes for row in rows], marker["color"]

@@ -98,8 +98,7 @@ def transfer(
     if len(drawn) < 2:
         raise NoUsableVotes(
             f"A transfer needs two tasks with {minimum} labelled comparisons to calibrate on and "
-            "others to "
-            f"evaluate on; {len(drawn)} of {len(tasks)} have them."
+            f"others to evaluate on; {len(drawn)} of {len(tasks)} have them."
         )
     theta = np.stack(
         [btd.fit_many(one.cells, one.calibration, options).theta for one in drawn.values()]

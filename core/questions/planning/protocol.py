@@ -63,9 +63,8 @@ def nested_splits(
     if most > possible:
         raise TooFewLabels(
             f"Calibration sets of {most} comparisons leave fewer than {MINIMUM_LABELS} of other "
-            "items to "
-            f"evaluate on; there are {len(labelled)} labelled comparisons, enough for sets of "
-            f"{possible}."
+            f"items to evaluate on; there are {len(labelled)} labelled comparisons, enough for "
+            f"sets of {possible}."
         )
     cells, cell = labelled.cells()
     item = dense_codes(labelled.item)

@@ -58,8 +58,7 @@ def votes_answer(judge: str, found: Sweep, rule: str = "btd") -> str:
         place = found.sizes.tolist().index(enough)
         sentence = (
             f"{judge}: {count(enough, 'vote')} per comparison {'does' if enough == 1 else 'do'} "
-            "nearly as "
-            f"well as {most}: {name} errs {whole} and {_more(found, place, column)} with "
+            f"nearly as well as {most}: {name} errs {whole} and {_more(found, place, column)} with "
             f"{enough}, {on}."
         )
         first = f" With {found.sizes[0]} it errs {_more(found, 0, column)}."
@@ -89,9 +88,8 @@ def worth_answer(judge: str, found: EffectiveVotes) -> Answer:
         figures=line(
             [
                 f"worth {measured(worth, 1)}",
-                "majority on the wrong side, ties tossed, "
-                f"{percent(first.observed.value, 1)} with 1 vote, "
-                f"{percent(last.observed.value, 1)} with {last.n}",
+                f"majority on the wrong side, ties tossed, {percent(first.observed.value, 1)} with "
+                f"1 vote, {percent(last.observed.value, 1)} with {last.n}",
                 found.votes == 2 and "with two votes BTD rarely errs less than the majority",
                 count(worth.n, "item"),
             ]
@@ -179,15 +177,13 @@ def labels_answer(judge: str, found: Sweep, rule: str = "btd") -> str:
         sentence = (
             f"{judge}: even {last:,} labelled comparisons leave {name} "
             f"{found.mae.value[-1, column] - everything:.3f} above its error with all {found.n:,} "
-            "labels: "
-            f"{_over_splits(found, -1, column)} against {everything:.3f}."
+            f"labels: {_over_splits(found, -1, column)} against {everything:.3f}."
         )
     else:
         place = found.sizes.tolist().index(enough)
         sentence = (
             f"{judge}: {enough:,} labelled comparisons bring {name} within {ERROR_NEAR:g} of its "
-            "error with "
-            f"all {found.n:,} labels: {_over_splits(found, place, column)} against "
+            f"error with all {found.n:,} labels: {_over_splits(found, place, column)} against "
             f"{everything:.3f}."
         )
     parts = (
@@ -260,8 +256,7 @@ def prediction_answer(found: TransferPrediction) -> str:
         error, constant = found.error[place, kind], found.constant_error[place, kind]
         parts.append(
             f"{verb} {words}: ρ {rho:.2f}, {_p(float(p))}, off by {error:.4f} on a task left out, "
-            "where the "
-            f"mean of the others is off by {constant:.4f}"
+            f"where the mean of the others is off by {constant:.4f}"
         )
     return (
         f"How far tasks lie apart in votes and gold {'; it '.join(parts)} ({found.n_tasks} tasks)."
@@ -432,8 +427,7 @@ def not_kept(found: BudgetTrial, tolerance: float) -> str | None:
     one = min(below, key=lambda row: row.votes)
     return (
         f"{sentence} Shown to keep to it: {one.name[0].lower()}{one.name[1:]}, at {one.votes:.1f} "
-        "votes "
-        f"({percent(one.saved)} saved; it measured {signed(one.added.value, 4)}, "
+        f"votes ({percent(one.saved)} saved; it measured {signed(one.added.value, 4)}, "
         f"{signed_ends(one.added, 4)})."
     )
 
@@ -461,16 +455,14 @@ def simpler(found: BudgetTrial, tolerance: float) -> str | None:
         one = min(better, key=lambda row: (row.votes, row.mae))
         parts.append(
             f"A simpler rule ({one.name}) has no higher error with no more votes: it uses "
-            f"{one.votes:.2f} "
-            f"where the planner uses {chosen.votes:.2f}, and adds {signed(one.added.value, 4)} "
-            f"({signed_ends(one.added, 4)}) to the error where the planner adds "
-            f"{signed(chosen.added.value, 4)}."
+            f"{one.votes:.2f} where the planner uses {chosen.votes:.2f}, and adds "
+            f"{signed(one.added.value, 4)} ({signed_ends(one.added, 4)}) to the error where the "
+            f"planner adds {signed(chosen.added.value, 4)}."
         )
     if every.added.high < 0:
         parts.append(
             f"The plain majority of all {found.votes} votes errs {-every.added.value:.4f} less "
-            "than BTD on "
-            f"them ({span(-every.added.high, -every.added.low, '.4f')})."
+            f"than BTD on them ({span(-every.added.high, -every.added.low, '.4f')})."
         )
     return " ".join(parts) or None
 
@@ -490,15 +482,13 @@ def saving(judge: str, found: BudgetTrial, tolerance: float) -> str:
     how = "vote by vote" if found.step == 1 else f"{found.step} votes at a time"
     sentence = (
         f"{judge}: asked {how}, {same.votes:.1f} of {found.votes} votes per comparison give the "
-        "same "
-        f"labels as all {found.votes} ({percent(same.saved)} saved)."
+        f"same labels as all {found.votes} ({percent(same.saved)} saved)."
     )
     if tolerance:
         sentence += (
             f" With up to {tolerance:g} more error allowed {chosen.votes:.1f} do "
-            f"({percent(chosen.saved)} "
-            f"saved), and the error {_measured(chosen)} on held-out comparisons "
-            f"({signed_ends(chosen.added, 4)}, n {found.n:,}; it leaves out which "
+            f"({percent(chosen.saved)} saved), and the error {_measured(chosen)} on held-out "
+            f"comparisons ({signed_ends(chosen.added, 4)}, n {found.n:,}; it leaves out which "
             f"{found.calibration:,.0f} of them the planner learned from)."
         )
     return sentence

@@ -498,9 +498,8 @@ def _length(evidence: ScoreEvidence) -> Estimate | Unknown:
 
 def _length_sentence(_: ScoreEvidence, slope: Estimate) -> str:
     return (
-        "One standard deviation more of length adds "
-        f"{differs(slope.value, 'more', 'less')} of the scale than people give it "
-        f"({points_span(slope)})"
+        f"One standard deviation more of length adds {differs(slope.value, 'more', 'less')} of the "
+        f"scale than people give it ({points_span(slope)})"
     )
 
 

@@ -126,15 +126,11 @@ def _figure(found: PairedJudges) -> None:
         fig = forest([drawn], "first minus second", reference=0, theme=widgets.current_look())
         widgets.figure(fig, "differences", alt="Differences of the two with their intervals")
     widgets.how_to_read(
-        "Each mark is the first minus the second on the items that both have, with a 95 % "
-        "interval that "
-        "pairs by item: right of the line the first has more of it. *Right* is half credit on "
-        "decided gold: "
-        "more is better. *Changed by order*, *squared error of its confidence* (Brier) and "
-        "*overconfidence* "
-        "(stated confidence minus the share right): nearer to 0 is better. Where an interval "
-        "leaves out 0, "
-        "the two are shown to differ."
+        "Each mark is the first minus the second on the items that both have, with a 95 % interval "
+        "that pairs by item: right of the line the first has more of it. *Right* is half credit on "
+        "decided gold: more is better. *Changed by order*, *squared error of its confidence* "
+        "(Brier) and *overconfidence* (stated confidence minus the share right): nearer to 0 is "
+        "better. Where an interval leaves out 0, the two are shown to differ."
     )
     numbers.show(
         DIFFERENCES, found.measures, "differences", found.to_frame, alt="Differences of the two"

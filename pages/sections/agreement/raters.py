@@ -43,18 +43,13 @@ def itself_section(results: Results, mark: float) -> Mark | None:
     st.text(sentences.screening(repeated, mark))
     widgets.how_to_read(
         "How much of what sets comparisons apart a judge repeats when asked again: 1 all, 0 none, "
-        "below 0 its runs differ more than comparisons do. "
-        "ICC(3,1) is one run, ICC(3,k) the mean of k runs; judges right of the line pass the "
-        "screening. "
-        "Bars are jackknife intervals over items. The table also has the classical F intervals, "
-        "which are exact for normal data only and too narrow for votes. A judge that nearly "
-        "always says "
-        "the same has a low ICC too: see *all runs alike*.\n\n"
-        "**Verdict.** *Repeatability* is ICC(3,k): fine if its whole interval is at least .75, a "
-        "warning if "
-        "all of it is below, a failure if all of it is below .50, else unclear. The line above is "
-        "a "
-        "screening of its own and changes no grade."
+        "below 0 its runs differ more than comparisons do. ICC(3,1) is one run, ICC(3,k) the mean "
+        "of k runs; judges right of the line pass the screening. Bars are jackknife intervals over "
+        "items. The table also has the classical F intervals, which are exact for normal data only "
+        "and too narrow for votes. A judge that nearly always says the same has a low ICC too: see "
+        "*all runs alike*.\n\n**Verdict.** *Repeatability* is ICC(3,k): fine if its whole interval "
+        "is at least .75, a warning if all of it is below, a failure if all of it is below .50, "
+        "else unclear. The line above is a screening of its own and changes no grade."
     )
     if not results.anchors:
         st.caption(
@@ -81,22 +76,15 @@ def others_section(results: Results) -> tuple[IntArray, dict[str, VoteCounts]] |
     )
     widgets.how_to_read(
         "Cohen's κ between majority labels, ties a class of their own: 0 is chance, 1 perfect. A "
-        "rater's "
-        "name heads its column and ends its row. Only comparisons that both labelled count; the "
-        "table "
-        "has their number, raw agreement and intervals by item. Raw agreement alone can mislead: "
-        "two "
-        "raters that nearly always say *A* agree by chance. Choose a cell for what they disagree "
-        "on.\n\n"
-        "**Verdict.** *Agreement* is graded with people only, and only where the judge has no "
-        "gold: how much "
-        "more often it says what the other people say than a left-out person does. Fine if the "
-        "whole "
-        "interval is at least −10 points, a warning if all of it is below, a failure if all of it "
-        "is below "
-        "−20. Agreement with another judge is described: differing is no fault of either. κ is "
-        "left out "
-        "where one label has more than 90 % of the judge's votes."
+        "rater's name heads its column and ends its row. Only comparisons that both labelled "
+        "count; the table has their number, raw agreement and intervals by item. Raw agreement "
+        "alone can mislead: two raters that nearly always say *A* agree by chance. Choose a cell "
+        "for what they disagree on.\n\n**Verdict.** *Agreement* is graded with people only, and "
+        "only where the judge has no gold: how much more often it says what the other people say "
+        "than a left-out person does. Fine if the whole interval is at least −10 points, a warning "
+        "if all of it is below, a failure if all of it is below −20. Agreement with another judge "
+        "is described: differing is no fault of either. κ is left out where one label has more "
+        "than 90 % of the judge's votes."
     )
     if len(matrix.judges) > plots.MOST_RATERS:
         measure = "gold" if matrix.gold else "the others"
@@ -159,12 +147,9 @@ def all_section(results: Results) -> None:
     )
     widgets.how_to_read(
         "Krippendorff's α and Fleiss' κ: 0 is chance, 1 perfect. Nominal α takes every difference "
-        "alike; "
-        "ordinal α counts A against B as farther apart than either from a tie. α uses every "
-        "comparison that "
-        "at least two labelled; Fleiss' κ only those with the commonest number of raters. Bars "
-        "are bootstrap "
-        "intervals by item."
+        "alike; ordinal α counts A against B as farther apart than either from a tie. α uses every "
+        "comparison that at least two labelled; Fleiss' κ only those with the commonest number of "
+        "raters. Bars are bootstrap intervals by item."
     )
     if group:
         raters = {name: counts[name] for name in group.raters}
@@ -189,12 +174,10 @@ def people_section(results: Results, rater: str) -> None:
     _beside_people(results, rater)
     widgets.how_to_read(
         "Each person in turn is left out, and the mode of the *other* people is gold. Person and "
-        "judge are "
-        "held to it on the same comparisons: right of the line the judge is nearer to the others "
-        "than the "
-        "person is. BTD labels are calibrated to the same gold, on other items than they are "
-        "judged on. "
-        "With three people the mode is that of two, and two that differ make a tie."
+        "judge are held to it on the same comparisons: right of the line the judge is nearer to "
+        "the others than the person is. BTD labels are calibrated to the same gold, on other items "
+        "than they are judged on. With three people the mode is that of two, and two that differ "
+        "make a tie."
     )
     found = results.beside_people
     numbers.table(

@@ -29,9 +29,8 @@ Result = TypeVar("Result")
 
 NEEDS = (
     "Calibration needs votes with a confidence on comparisons with gold; this selection has none. "
-    "Load a "
-    "column confidence (0 to 1, or percent) with the votes, and gold labels with them or from a "
-    "second file."
+    "Load a column confidence (0 to 1, or percent) with the votes, and gold labels with them or "
+    "from a second file."
 )
 JUST_BELOW = 2e-9
 """A mark's interval is open below, with a tolerance: this lets the votes at an edge in, or keeps
@@ -121,11 +120,10 @@ def read_controls() -> PageState:
         possible,
         key="rule",
         place=slots[0],
-        help="each vote: a vote counts alone. both orders: a comparison "
-        "is asked in both orders and right "
-        "only if the two verdicts together point to gold; confidence is their mean. share of "
-        "votes: the majority of a repeated comparison counts, as sure as its share of the votes, "
-        "which needs no stated confidence.",
+        help="each vote: a vote counts alone. both orders: a comparison is asked in both orders "
+        "and right only if the two verdicts together point to gold; confidence is their mean. "
+        "share of votes: the majority of a repeated comparison counts, as sure as its share of the "
+        "votes, which needs no stated confidence.",
     )
     outcomes, reasons = _known(selection, chosen)
     judge = widgets.judge_or_none(

@@ -63,19 +63,15 @@ def near_certain_tab(state: PageState) -> None:
         chosen = widgets.figure(fig, "sure", alt=alt, marks=marks, prompt="Nearly certain votes of")
         widgets.how_to_read(
             "TH-Score asks what the votes are worth that a judge is nearly certain of: (exp(share "
-            "right − ½) "
-            "− 1) × their share in percent. Above 0 they are right more often than a coin; it "
-            "grows with how "
-            "often they are right and with how many they are. Bands and bars are 95 % intervals "
-            "by item."
+            "right − ½) − 1) × their share in percent. Above 0 they are right more often than a "
+            "coin; it grows with how often they are right and with how many they are. Bands and "
+            "bars are 95 % intervals by item."
         )
     with beside:
         st.caption(
             "The published tables of this score hold half of what its formula gives, in every row "
-            "(accuracy "
-            "1.00 on 37.4 % of votes: formula 24.26, printed 12.14). *formula* is the score as "
-            "defined; "
-            "*published* halves it, to compare with those tables."
+            "(accuracy 1.00 on 37.4 % of votes: formula 24.26, printed 12.14). *formula* is the "
+            "score as defined; *published* halves it, to compare with those tables."
         )
     cards.votes_behind(chosen, name="sure")
     numbers.table(
@@ -160,20 +156,15 @@ def threshold_tab(state: PageState, tab: Any) -> None:
         chosen = widgets.figure(fig, "kept", alt=alt, marks=marks, prompt="Votes kept by")
         widgets.how_to_read(
             "From left to right ever less certain votes are kept; a useful confidence makes the "
-            "curve rise, "
-            "a useless one leaves it flat. Bands are 95 % intervals of the error rate. The filled "
-            "mark is "
-            "the lowest threshold that holds the target, its bar the bound that holds with the "
-            "certainty asked for; hollow marks were tried and not passed (shown for a single "
-            "judge).\n\nEvery "
-            "confidence is a threshold to test, from the strictest that can bear an error on until "
-            "one fails; then all votes together. Picking the best-looking one "
-            "instead would break its promise far more often than "
-            "it says. No threshold is a valid answer: then its confidence cannot deliver that "
-            "error rate. "
-            "The promise is for votes like these. *AURC* is the mean error rate over all shares "
-            "kept; a "
-            "confidence that says nothing has AURC equal to the overall error rate."
+            "curve rise, a useless one leaves it flat. Bands are 95 % intervals of the error rate. "
+            "The filled mark is the lowest threshold that holds the target, its bar the bound that "
+            "holds with the certainty asked for; hollow marks were tried and not passed (shown for "
+            "a single judge).\n\nEvery confidence is a threshold to test, from the strictest that "
+            "can bear an error on until one fails; then all votes together. Picking the "
+            "best-looking one instead would break its promise far more often than it says. No "
+            "threshold is a valid answer: then its confidence cannot deliver that error rate. The "
+            "promise is for votes like these. *AURC* is the mean error rate over all shares kept; "
+            "a confidence that says nothing has AURC equal to the overall error rate."
         )
     if chosen:
         wrong = st.toggle("Only the wrong ones", key="kept_wrong", bind=widgets.URL)
@@ -311,17 +302,12 @@ def comparisons_section(
         picked = widgets.figure(fig, "settled", alt=alt, marks=marks, prompt="Comparisons kept by")
         widgets.how_to_read(
             "Here a judge gives each comparison one label, from all of its votes there. From left "
-            "to right "
-            "ever less sure labels are kept. Curves are over all comparisons with gold, bands 95 "
-            "% intervals "
-            "by item. The filled mark is the lowest threshold that holds the "
-            "target.\n\nComparisons of one "
-            "item are not independent, so one of each item is drawn at random and the threshold "
-            "is tested on "
-            "those: marks may lie off the curve. The promise is for a comparison drawn from an "
-            "item like "
-            "these. With *BTD's probability*, half of the labelled items fit the labels and "
-            "the other half tests them."
+            "to right ever less sure labels are kept. Curves are over all comparisons with gold, "
+            "bands 95 % intervals by item. The filled mark is the lowest threshold that holds the "
+            "target.\n\nComparisons of one item are not independent, so one of each item is drawn "
+            "at random and the threshold is tested on those: marks may lie off the curve. The "
+            "promise is for a comparison drawn from an item like these. With *BTD's probability*, "
+            "half of the labelled items fit the labels and the other half tests them."
         )
     cards.votes_behind(picked, name="settled")
     frame = pd.concat(

@@ -20,6 +20,7 @@ from core.collect.job import PROTOCOLS, Job, Orders, Rules, Terms
 from core.collect.perturbations import NAMES as CHANGES
 from core.collect.plan import Plan, plan, proposed
 from core.collect.prompts import FOLDER, NAMES, Prompt
+from core.collect.trial import as_versions
 from core.errors import AppellateError, InvalidOption, render
 from core.options import default_of
 from pages.sections.collect.endpoint import Endpoints, read_budget, read_endpoints, secret_keys
@@ -32,7 +33,8 @@ LABELS = {
     "pairwise votes": "pairwise",
     "greedy pair": "greedy",
     "pass or fail": "pass",
-    "direct scores, 1 to 10": "score",
+    "levels of a scale": "score",
+    "rubric of criteria": "rubric",
     "listwise orders": "listwise",
     "USC over stored votes": "usc",
     "GSA over stored votes": "gsa",
@@ -64,6 +66,7 @@ OPTIONS = {
     "orders": "the order {}",
     "samples_of": "Votes of",
     "five": "“Five levels”",
+    "scale": "“Levels”",
     "own_answer": "“The judge answers first”",
     "show": "“Columns in the prompt”",
     "criteria": "“Criteria”",
@@ -241,8 +244,11 @@ def _of_file() -> ItemSource | None:
 
 def _protocol(source: ItemSource | None) -> dict[str, Any]:
     """How it is judged: the options of a job."""
-    label = st.selectbox("How", list(LABELS), key="collect-protocol", bind=widgets.URL)
-    name = LABELS[label or "pairwise votes"]
+    offered = list(LABELS)
+    if source is not None and all(len(item.responses) == 1 for item in source.items):
+        offered = [label for label, name in LABELS.items() if PROTOCOLS[name].kind == "scores"]
+    label = st.selectbox("How", offered, key="collect-protocol", bind=widgets.URL)
+    name = LABELS[label or offered[0]]
     rules = PROTOCOLS[name]
     found: dict[str, Any] = {"protocol": name}
     left, right = st.columns(2)
@@ -291,7 +297,15 @@ CHANGE_HELP = (
     "votes are "
     "stored beside those without, and the check robustness compares the two."
 )
-FIVE_HELP = "Votes: A is much better, better, a tie, and so on. Scores: 1 to 5 in place of 1 to 10."
+FIVE_HELP = "A is much better, better, a tie, and so on."
+SCALE_HELP = "1..5, 0..10, or words from worst to best, such as poor,fair,good."
+RUBRIC = "name,question,scale,weight\ncorrect,Is every claim right?,,2\ntone,How friendly?,1..5,1"
+RUBRIC_HELP = (
+    "A line for each criterion. Without a scale it is passed or failed; each is a metric, and "
+    "their weighted share is the whole."
+)
+PAIR_PROMPT = "{{prompt}}\n\nA: {{first}}\n\nB: {{second}}\n\nWhich is better, [[A]] or [[B]]?"
+SINGLE_PROMPT = "Does it answer the question?\n\n{{prompt}}\n\n{{response}}"
 SHOW_HELP = "Further columns of the items that the judge reads, separated by commas."
 CRITERIA_HELP = (
     "Each gets a score of its own beside the whole, and is a metric; separated by commas."
@@ -324,7 +338,7 @@ def _more(name: str, rules: Rules) -> dict[str, Any]:
             default_of(Job, "few_shot"),
             key="collect-few-shot",
         )
-        found |= _own_prompt()
+        found |= _own_prompt(PAIR_PROMPT) | _own_words()
         found["own_answer"] = st.toggle(
             "The judge answers first",
             default_of(Job, "own_answer"),
@@ -340,10 +354,17 @@ def _more(name: str, rules: Rules) -> dict[str, Any]:
             help=CHANGE_HELP,
         )
         found["perturb"] = change or ""
-    if rules.examples or name == "score":
+    if rules.kind == "scores":
+        found |= _own_prompt(SINGLE_PROMPT)
+    if rules.examples:
         found["five"] = st.toggle(
             "Five levels", default_of(Job, "five"), key="collect-five", help=FIVE_HELP
         )
+    if name == "rubric":
+        found["rubric"] = st.text_area(
+            "Criteria", key="collect-rubric", placeholder=RUBRIC, help=RUBRIC_HELP
+        )
+    if rules.examples or rules.kind == "scores":
         columns = st.text_input(
             "Columns in the prompt",
             key="collect-show",
@@ -352,6 +373,9 @@ def _more(name: str, rules: Rules) -> dict[str, Any]:
         )
         found["show"] = tuple(part.strip() for part in columns.split(",") if part.strip())
     if name == "score":
+        found["scale"] = st.text_input(
+            "Levels", key="collect-scale", placeholder="1..10", help=SCALE_HELP
+        )
         criteria = st.text_input(
             "Criteria", key="collect-criteria", placeholder="accuracy, clarity", help=CRITERIA_HELP
         )
@@ -373,19 +397,23 @@ def _more(name: str, rules: Rules) -> dict[str, Any]:
     return found
 
 
-def _own_prompt() -> dict[str, Any]:
-    """A prompt of one's own, and how replies to it state their verdict."""
+def _own_prompt(example: str) -> dict[str, Any]:
+    """A prompt of one's own."""
     text = st.text_area(
         "Your own prompt",
         key="collect-prompt",
-        placeholder=(
-            "{{prompt}}\n\nA: {{first}}\n\nB: {{second}}\n\nWhich is better, [[A]] or [[B]]?"
-        ),
+        placeholder=example,
         help=(
-            "{{first}} is the response shown first. Columns of the "
-            "items such as {{reference}} go too."
+            "{{response}} is what is judged; of two, {{first}} is shown first. Columns of the "
+            "items such as {{reference}} go too. Behind a prompt for single answers stands how to "
+            "answer."
         ),
     )
+    return {"prompt": text if text.strip() else None}
+
+
+def _own_words() -> dict[str, Any]:
+    """How replies to a prompt of one's own state their verdict."""
     st.caption("What means A, B, tie")
     columns = st.columns(3)
     given = [
@@ -398,7 +426,7 @@ def _own_prompt() -> dict[str, Any]:
         for name, column in zip(VOTES, columns, strict=True)
     ]
     words = tuple((name, text.strip()) for name, text in given if text.strip())
-    return {"prompt": text if text.strip() else None, "verdict_words": words}
+    return {"verdict_words": words}
 
 
 def _estimate(
@@ -411,6 +439,9 @@ def _estimate(
     items, python = source.of_protocol(options["protocol"])
     job = Job(dataset=source.dataset, items=items, judges=endpoints.judges, **options)
     store, keys = cached.get_store(), secret_keys()
+    job, versions = as_versions(job, store)
+    if versions:
+        st.caption(". ".join(versions))
 
     def look() -> tuple[Plan, Prompt]:
         found = plan(

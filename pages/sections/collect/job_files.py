@@ -202,6 +202,8 @@ def _of_protocol(job: Job, into: str, file: str) -> Fields:
     yield "collect-own-answer", job.own_answer
     yield "collect-perturb", job.perturb or None
     yield "collect-five", job.five
+    yield "collect-scale", job.scale
+    yield "collect-rubric", job.rubric
     yield "collect-show", ", ".join(job.show)
     yield "collect-criteria", ", ".join(job.criteria)
     yield "collect-same-orderings", job.same_orderings

@@ -10,11 +10,12 @@ from typing import Any
 import streamlit as st
 
 from core.collect.endpoint import check_secrets, host_of
-from core.collect.job import Job, Terms
+from core.collect.job import Job, Terms, values_of
 from core.collect.plan import Plan, described, outcome, plan, proposed
 from core.collect.prompts import FOLDER
 from core.collect.registry import Started, begin, complete, forget, resume, runs, started
 from core.collect.runner import Run
+from core.collect.trial import tried
 from core.installation import INSTALLED, ROOT
 from core.store.browse import without_verdict
 from pages.sections.collect.by_hand import settle_by_hand
@@ -24,6 +25,7 @@ from pages.sections.collect.job_files import saved
 from pages.shared import cached, widgets
 
 LOOK_SECONDS = 1.0
+TRIED = 3
 SEEN = "runs whose end was read"
 AGAIN = {
     "cut_off": "were cut off",
@@ -58,6 +60,7 @@ def prompt(state: PageState) -> None:
     """The prompt as it is sent, but for the texts of each item."""
     found = state.prompt
     with st.expander("The prompt"):
+        _trial(state)
         st.caption("System")
         st.code(found.system, language=None, wrap_lines=True)
         st.caption("User; judged texts stand in the places in double braces, fenced as data")
@@ -72,6 +75,18 @@ def prompt(state: PageState) -> None:
             "the "
             "protocol. An edited prompt is another prompt: its votes are collected anew."
         )
+
+
+def _trial(state: PageState) -> None:
+    """Three calls, and their replies beside what was read; nothing of them is kept."""
+    asked = st.button(f"Try {TRIED}", key="collect-try", help="Paid calls; no reply is kept.")
+    if asked:
+        st.session_state["tried"] = tried(
+            state.job, TRIED, keys=secret_keys(), **values_of(state.terms)
+        )
+    for each in st.session_state.get("tried", ()):
+        st.text(f"{each.item_id}: {each.read}")
+        st.code(each.reply, language=None, wrap_lines=True)
 
 
 def copy(state: PageState) -> None:
@@ -222,7 +237,7 @@ def _links(run: Run) -> None:
 def _pages(job: Job) -> list[tuple[str, str]]:
     if job.protocol == "listwise":
         return [("To Listwise consensus", "listwise.py")]
-    if job.protocol == "score":
+    if job.rules.kind == "scores":
         return [("To the verdict", "verdict.py")]
     # Repeated votes have a confidence also where none is stated: the share behind their majority.
     repeated = job.protocol in ("pairwise", "greedy") and job.n > 1

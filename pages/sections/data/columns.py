@@ -651,8 +651,7 @@ def _name_unknown_labels(looks: Inspection) -> None:
         few = ", ".join(repr(label) for label, _ in looks.labels[:LABELS_NAMED])
         st.text(
             f"The verdicts hold labels such as {few}. If they are names of models, choose under "
-            "“Columns” "
-            "which columns are Author of A and Author of B."
+            "“Columns” which columns are Author of A and Author of B."
         )
 
 

@@ -18,8 +18,7 @@ from core.labelling.sheet import add_labels, write_sheet, write_tasks
 from core.schema import FORMS, Kind, Selection
 from core.store import DatasetInfo
 from core.store.browse import stored
-from core.store.vote_queries import Mark
-from pages.shared import cached, cards, numbers, people, start, widgets
+from pages.shared import cached, numbers, people, start, widgets
 
 if TYPE_CHECKING:
     from streamlit.runtime.uploaded_file_manager import UploadedFile
@@ -102,13 +101,6 @@ def datasets() -> None:
         numbers.download_buttons(
             lambda: cached.get_store().export(wanted, kind=kind), file, text="Export "
         )
-    shown = next((each for each in found if each.name == current), None)
-    if (
-        shown
-        and shown.votes
-        and st.toggle("Show the first votes that the sidebar selects", key="show-votes")
-    ):
-        cards.votes_behind(Mark(), name="stored")
 
 
 def pages_about(name: str) -> dict[str, str]:

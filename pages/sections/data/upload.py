@@ -448,11 +448,10 @@ def _show(outcome: Outcome, key: str) -> None:
 def _copy_as_python(name: str, options: ReadOptions, dataset: str | None) -> None:
     code = (
         f"name = {name!r}  # with the test set before it, if this is an output in the PandaLM "
-        "format\n"
-        f"options = ReadOptions({', '.join(widgets.arguments(options))})\n"
-        f"{widgets.OPEN_STORE}\n"
-        "for reading in read([(name, Path(name))], options):\n"
-        f"    print(store.load(reading, dataset={dataset!r}).sentence)"
+        "format\noptions = "
+        f"ReadOptions({', '.join(widgets.arguments(options))})\n{widgets.OPEN_STORE}\nfor reading "
+        "in read([(name, Path(name))], options):\n    print(store.load(reading, "
+        f"dataset={dataset!r}).sentence)"
     )
     with st.expander("Copy as Python"):
         st.code(widgets.script(code), language="python")

@@ -48,9 +48,8 @@ def over_time_section(state: PageState) -> None:
     chosen = widgets.figure(fig, "when", alt="Share right in each period", marks=marks)
     widgets.how_to_read(
         "Half credit on decided gold (right 1, tie ½, opposite 0) by item. Periods are days, "
-        "weeks, months, quarters or years, the finest of which there are at most twelve; "
-        "intervals are Bonferroni's for their number, so that two that do not overlap differ. "
-        "Other questions at another time move this too: `--series` compares files on the same "
-        "items."
+        "weeks, months, quarters or years, the finest of which there are at most twelve; intervals "
+        "are Bonferroni's for their number, so that two that do not overlap differ. Other "
+        "questions at another time move this too: `--series` compares files on the same items."
     )
     cards.votes_behind(chosen, name="when")

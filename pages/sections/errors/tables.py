@@ -116,23 +116,16 @@ def matrix_section(state: PageState) -> Mark | None:
     chosen = widgets.confusion_figure(state.table, partial(_behind, state), "cell", alt=alt)
     widgets.how_to_read(
         "Rows are what gold says, columns what was said; each row adds up to 100 %. The diagonal "
-        "is right. "
-        "Each cell gives the count, its share of the row and a 95 % interval that allows for "
-        "votes of one "
-        "item being alike. Ties: *keep* treats a tie as a class of its own; *drop_votes* leaves "
-        "tied "
-        "verdicts out; *drop_gold* leaves out comparisons on which gold ties; *drop_both* both. "
-        "BTD labels "
-        "are made by fits on the other nine tenths of the items, so that they do not flatter.\n\n"
-        "**Verdict.** The share and the error are those of this table; the grade is that of the "
-        "judge's "
-        "votes, whatever is compared. *Accuracy* gives half credit on decided gold (right 1, tie "
-        "½, opposite "
-        "0): fine if its whole 95 % interval is at least 70 %, a warning if all of it is below, a "
-        "failure if "
-        "all of it is below 60 %, else unclear. With gold made of people's votes, the rate at "
-        "which a "
-        "left-out person says what the others say lowers both limits if it is below 70 %."
+        "is right. Each cell gives the count, its share of the row and a 95 % interval that allows "
+        "for votes of one item being alike. Ties: *keep* treats a tie as a class of its own; "
+        "*drop_votes* leaves tied verdicts out; *drop_gold* leaves out comparisons on which gold "
+        "ties; *drop_both* both. BTD labels are made by fits on the other nine tenths of the "
+        "items, so that they do not flatter.\n\n**Verdict.** The share and the error are those of "
+        "this table; the grade is that of the judge's votes, whatever is compared. *Accuracy* "
+        "gives half credit on decided gold (right 1, tie ½, opposite 0): fine if its whole 95 % "
+        "interval is at least 70 %, a warning if all of it is below, a failure if all of it is "
+        "below 60 %, else unclear. With gold made of people's votes, the rate at which a left-out "
+        "person says what the others say lowers both limits if it is below 70 %."
     )
     return chosen
 

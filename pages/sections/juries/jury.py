@@ -82,10 +82,9 @@ def read_controls() -> PageState:
         if people and len(judges) < 2:
             raise InvalidOption(
                 f"People cannot be members here, and {people} human "
-                f"{'rater' if people == 1 else 'raters'} "
-                f"and {len(judges)} of the judges are selected in the sidebar: a jury needs two "
-                "judges or "
-                "more. Page Agreement compares people."
+                f"{'rater' if people == 1 else 'raters'} and {len(judges)} of the judges are "
+                "selected in the sidebar: a jury needs two judges or more. Page Agreement compares "
+                "people."
             )
         raise InvalidOption(
             "A jury needs two judges or more: choose them as Members, or in the sidebar."
@@ -133,24 +132,16 @@ def rules_tab(state: PageState, found: ensembles.EnsembleTable) -> None:
         )
         widgets.how_to_read(
             "Every row is judged on the same comparisons: those that all members judged and that "
-            "have a gold "
-            "label. Bars are 95 % intervals that allow for comparisons of one item being alike. "
-            "*Majority* "
-            "counts heads, equal heads go to the highest confidence. The weighted rules weigh "
-            "each member by "
-            "its confidence c, by √c, or by c divided by the entropy of c. A rule's confidence is "
-            "its share "
-            "of the weight. Hollow rows are fitted on gold labels, of other items than those they "
-            "label. A "
-            "fit improves any judge's votes, so *BTD over pooled votes* is compared with the best "
-            "member as "
-            "it votes or by BTD (dashed line), and a rule that needs no labels with the best "
-            "member as it "
-            "votes (dotted line). An interval is of one row; the answer says Yes only if the jury "
-            "is ahead "
-            "by more than the best of that many rules is by chance. Choose a row to see the votes "
-            "on which "
-            "it departs from the majority."
+            "have a gold label. Bars are 95 % intervals that allow for comparisons of one item "
+            "being alike. *Majority* counts heads, equal heads go to the highest confidence. The "
+            "weighted rules weigh each member by its confidence c, by √c, or by c divided by the "
+            "entropy of c. A rule's confidence is its share of the weight. Hollow rows are fitted "
+            "on gold labels, of other items than those they label. A fit improves any judge's "
+            "votes, so *BTD over pooled votes* is compared with the best member as it votes or by "
+            "BTD (dashed line), and a rule that needs no labels with the best member as it votes "
+            "(dotted line). An interval is of one row; the answer says Yes only if the jury is "
+            "ahead by more than the best of that many rules is by chance. Choose a row to see the "
+            "votes on which it departs from the majority."
         )
     departing = [
         score for score in found.scores.values() if score.differs and score.key != "majority"
@@ -219,10 +210,8 @@ def without_tab(state: PageState, jury: ensembles.Members, found: ensembles.Ense
     )
     widgets.how_to_read(
         "Left of 0 the jury needs this judge; right of 0 it would be right more often without. "
-        "Bars are 95 % "
-        "intervals of the paired change, by item. The sentence names a judge as needed only if "
-        "the change is "
-        "more than the worst of that many judges shows by chance."
+        "Bars are 95 % intervals of the paired change, by item. The sentence names a judge as "
+        "needed only if the change is more than the worst of that many judges shows by chance."
     )
     frame = tables.frame(sentences.WITHOUT, sentences.without_rows(found, rule).items())
     numbers.table(frame, "without", alt="Change of accuracy without each member")

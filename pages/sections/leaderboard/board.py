@@ -61,27 +61,17 @@ def board_tab(state: PageState) -> None:
         )
         widgets.how_to_read(
             "Each row is a model: its Elo over the anchor, and below it the win probability that "
-            "this "
-            "stands for, a tie being half a win. It starts from half a win and half a loss (the "
-            "prior), so "
-            "with few prompts it is a little nearer to 50 % than the plain share of wins. Bars "
-            "are 95 % "
-            "intervals over prompts, never over votes: the votes on one prompt are averaged "
-            "first. The "
-            "published interval takes each prompt for won or lost, so with ties or averaged votes "
-            "it is too "
-            "wide; the corrected one uses the variance that was seen.\n\n"
-            "A tier starts at the first model whose difference from the tier's best is more than "
-            "chance, "
-            "prompt by prompt where both played the same ones, and allowing for every pair of "
-            "models: of "
-            "boards of equal models, at most one in twenty has a second tier. Bars of two models "
-            "may "
-            "overlap and the models still be in different tiers: on the same prompts their "
-            "difference is "
-            "known better than either score. Small marks are single judges; choose a judge to see "
-            "its "
-            "own board."
+            "this stands for, a tie being half a win. It starts from half a win and half a loss "
+            "(the prior), so with few prompts it is a little nearer to 50 % than the plain share "
+            "of wins. Bars are 95 % intervals over prompts, never over votes: the votes on one "
+            "prompt are averaged first. The published interval takes each prompt for won or lost, "
+            "so with ties or averaged votes it is too wide; the corrected one uses the variance "
+            "that was seen.\n\nA tier starts at the first model whose difference from the tier's "
+            "best is more than chance, prompt by prompt where both played the same ones, and "
+            "allowing for every pair of models: of boards of equal models, at most one in twenty "
+            "has a second tier. Bars of two models may overlap and the models still be in "
+            "different tiers: on the same prompts their difference is known better than either "
+            "score. Small marks are single judges; choose a judge to see its own board."
         )
         if len(judges) > MOST_MARKED:
             st.caption(f"Small marks: the {MOST_MARKED} of {len(judges)} judges with most prompts.")
@@ -181,15 +171,11 @@ def _swapped(state: PageState, found: Standings) -> None:
         behind = _figure(state, found.others[names.index(other)])
         widgets.how_to_read(
             "Each row is a model that met both anchors, with its Elo on either board. Another "
-            "anchor "
-            "moves the zero, so each board is centred on its mean over these models. Where the "
-            "anchor "
-            "does not matter the two marks of a row agree within their bars. Kendall τ compares "
-            "the two "
-            "orders: 1 the same, 0 unrelated, −1 reversed; with few models it takes few values. "
-            "*Reversed* counts pairs of models whose order is opposite and more than chance on "
-            "both "
-            "boards, allowing for the number of pairs and anchors."
+            "anchor moves the zero, so each board is centred on its mean over these models. Where "
+            "the anchor does not matter the two marks of a row agree within their bars. Kendall τ "
+            "compares the two orders: 1 the same, 0 unrelated, −1 reversed; with few models it "
+            "takes few values. *Reversed* counts pairs of models whose order is opposite and more "
+            "than chance on both boards, allowing for the number of pairs and anchors."
         )
     # Beside the figure its last columns would be cut.
     numbers.show(
@@ -285,15 +271,11 @@ def _triangles(
     )
     widgets.how_to_read(
         "If a beats b by 100 Elo and b beats c by 50, a should beat c by 150. *Left over* is what "
-        "is "
-        "missing round the triangle, from all prompts of each pair; z is that of the prompts "
-        "which all "
-        "three pairs played. p counts no less variance than the three pairs have on their own, "
-        "and is "
-        "adjusted for the number of triangles (Holm). Broken (p < .05): no single scale holds the "
-        "three, so "
-        "their ranking depends on the anchor. Intransitive: moreover each beats the next, all the "
-        "way round."
+        "is missing round the triangle, from all prompts of each pair; z is that of the prompts "
+        "which all three pairs played. p counts no less variance than the three pairs have on "
+        "their own, and is adjusted for the number of triangles (Holm). Broken (p < .05): no "
+        "single scale holds the three, so their ranking depends on the anchor. Intransitive: "
+        "moreover each beats the next, all the way round."
     )
     chosen = widgets.select(
         "Votes behind", words, start=None, key="triangle", placeholder="click a row, or choose here"

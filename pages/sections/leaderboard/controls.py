@@ -149,11 +149,9 @@ def read_controls() -> PageState:
         [PUBLISHED, CORRECTED],
         key="interval",
         place=slots[2],
-        help="The one that the board's sentence, figure and table show. "
-        "Published takes every prompt for won "
-        "or lost; corrected allows for ties and averaged votes, which vary less, and decides "
-        "tiers and "
-        "whether a model leads",
+        help="The one that the board's sentence, figure and table show. Published takes every "
+        "prompt for won or lost; corrected allows for ties and averaged votes, which vary less, "
+        "and decides tiers and whether a model leads",
     )
     with slots[3].popover("Options", width="stretch"):
         prior: Prior = widgets.choice("Prior", get_args(Prior), default="jeffreys", key="prior")

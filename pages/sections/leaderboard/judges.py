@@ -89,18 +89,13 @@ def _variance(state: PageState, found: Pooling) -> None:
         st.caption("RAEE's ρ, repeatability within judges, is unknown: no judge voted twice alike.")
     widgets.how_to_read(
         "Marks: standard error of the mean of J judges' Elo over prompts, mean over models; bars "
-        "hold 95 % "
-        "of the juries of that size. If judges erred independently it would fall as 1/√J; they "
-        "err on the "
-        "same prompts, so it levels off at σ√ρ. The dashed line is σ²(ρ + (1 − ρ)/J) with the "
-        "correlation of "
-        "the judges' errors that was observed. RAEE takes for ρ how well each judge repeats "
-        "itself, "
-        "drawn dotted; that says how steady a judge is, not how alike judges are, so it can "
-        "promise too "
-        "little or too much.\n\nAll of this is about other prompts. *Jury to jury* in the table "
-        "is how far "
-        "a model's Elo moves when other judges of this data set are taken."
+        "hold 95 % of the juries of that size. If judges erred independently it would fall as "
+        "1/√J; they err on the same prompts, so it levels off at σ√ρ. The dashed line is σ²(ρ + (1 "
+        "− ρ)/J) with the correlation of the judges' errors that was observed. RAEE takes for ρ "
+        "how well each judge repeats itself, drawn dotted; that says how steady a judge is, not "
+        "how alike judges are, so it can promise too little or too much.\n\nAll of this is about "
+        "other prompts. *Jury to jury* in the table is how far a model's Elo moves when other "
+        "judges of this data set are taken."
     )
     alt = "Standard error by number of judges"
     numbers.show(sentences.JURY_SIZES, found.sizes, "pooling", found.to_frame(), alt=alt)
@@ -115,9 +110,8 @@ def _means(state: PageState, pooled: PooledBoard) -> None:
     numbers.show(sentences.pooled_columns(votes), pooled.rows, "mean-of-judges", frame, alt=alt)
     st.caption(
         "Mean of judges: every judge weighs alike. Pooled votes: every vote weighs alike within a "
-        "prompt, so "
-        "a judge that voted more often counts more, and a judge's extreme scores are tempered by "
-        "the others."
+        "prompt, so a judge that voted more often counts more, and a judge's extreme scores are "
+        "tempered by the others."
     )
 
 
@@ -141,12 +135,9 @@ def _screening(state: PageState, repeats: dict[str, Repeatability]) -> None:
     widgets.figure(fig, "screening", alt="Width of the pooled interval by the cut on repeatability")
     widgets.how_to_read(
         "ICC(3,k) says how much of the variance of a judge's mean over its runs is the "
-        "comparisons', "
-        "oriented candidate against anchor. Raising the cut drops unsteady judges. Numbers "
-        "above the "
-        "line are the judges left; the height is the mean width of the interval of their mean "
-        "Elo. Where "
-        "it rises, dropping judges loses more than their noise cost."
+        "comparisons', oriented candidate against anchor. Raising the cut drops unsteady judges. "
+        "Numbers above the line are the judges left; the height is the mean width of the interval "
+        "of their mean Elo. Where it rises, dropping judges loses more than their noise cost."
     )
     changed = [
         row

@@ -33,25 +33,17 @@ def ratings_tab(state: PageState) -> None:
         chosen = widgets.figure(fig, "rated", alt="Elo of each model by four ratings", marks=marks)
         widgets.how_to_read(
             "Each row is a model; its marks are its Elo over the anchor by four ratings of the "
-            "same votes, "
-            "one prompt being one game. *Anchored Elo* uses the games with the anchor alone; the "
-            "others use "
-            "all games. Where all games are with the anchor, Bradley–Terry says the same but for "
-            "the half "
-            "win that anchored Elo starts with. A model that won or lost every game has no finite "
-            "Bradley–Terry rating. Glicko-2 and TrueSkill depend on the order of games, so they "
-            "are averaged "
-            "over random orders of the prompts; models do not change from prompt to prompt, so "
-            "neither lets "
-            "old games fade. TrueSkill knows only won, drawn and lost, which stretches its scale "
-            "where votes "
-            "were averaged.\n\n*SD of judges*: how far one judge's Elo of a model is from "
-            "another's. Compare "
-            "it as a share of the spread of models, since the scales of ratings differ. Where "
-            "Glicko-2 and "
+            "same votes, one prompt being one game. *Anchored Elo* uses the games with the anchor "
+            "alone; the others use all games. Where all games are with the anchor, Bradley–Terry "
+            "says the same but for the half win that anchored Elo starts with. A model that won or "
+            "lost every game has no finite Bradley–Terry rating. Glicko-2 and TrueSkill depend on "
+            "the order of games, so they are averaged over random orders of the prompts; models do "
+            "not change from prompt to prompt, so neither lets old games fade. TrueSkill knows "
+            "only won, drawn and lost, which stretches its scale where votes were averaged.\n\n*SD "
+            "of judges*: how far one judge's Elo of a model is from another's. Compare it as a "
+            "share of the spread of models, since the scales of ratings differ. Where Glicko-2 and "
             "TrueSkill play only part of the games in each order (see below the table), a little "
-            "of their SD "
-            "is that choice."
+            "of their SD is that choice."
         )
     with measured:
         frame, alt = found.to_frame(), "Ratings side by side"
@@ -162,14 +154,10 @@ def _show(state: PageState, found: OutsideComparison, name: str) -> None:
             )
             widgets.how_to_read(
                 "A mark is a model on both boards. The two boards have different zeros, so the "
-                "outside one "
-                "is moved until both means over these models are equal; on the line a model has "
-                "the same "
-                "Elo. Bars are 95 % intervals here; the file's own uncertainty is not known. "
-                "Kendall τ and "
-                "Spearman ρ compare orders alone. Judges, prompts and rivals differ between "
-                "boards: "
-                "disagreement does not say which is wrong."
+                "outside one is moved until both means over these models are equal; on the line a "
+                "model has the same Elo. Bars are 95 % intervals here; the file's own uncertainty "
+                "is not known. Kendall τ and Spearman ρ compare orders alone. Judges, prompts and "
+                "rivals differ between boards: disagreement does not say which is wrong."
             )
     with measured:
         agreement = tables.frame(sentences.AGREEMENT, sentences.outside_agreement(found))

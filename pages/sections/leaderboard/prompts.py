@@ -93,16 +93,11 @@ def _abstention(state: PageState) -> None:
             )
         widgets.how_to_read(
             "Each judge drops the prompts on which it was in doubt; boards are means of judges. A "
-            "row is a "
-            "model: how far its win probability against the anchor moves, with a 95 % interval "
-            "that counts "
-            "the prompts in common only once. Undecided prompts are often close ones, so dropping "
-            "them "
-            "pushes win probabilities away from 50 %: that is no gain in truth, and only gold can "
-            "tell "
-            "whether what is left is better. The curve shows what strictness costs: the standard "
-            "error grows "
-            "as prompts go."
+            "row is a model: how far its win probability against the anchor moves, with a 95 % "
+            "interval that counts the prompts in common only once. Undecided prompts are often "
+            "close ones, so dropping them pushes win probabilities away from 50 %: that is no gain "
+            "in truth, and only gold can tell whether what is left is better. The curve shows what "
+            "strictness costs: the standard error grows as prompts go."
         )
     with measured:
         fig = plots.abstention_figure(found, threshold=threshold, theme=state.look)
@@ -150,14 +145,10 @@ def _subsamples(state: PageState) -> None:
         )
         widgets.how_to_read(
             "Each mark is a model and a number of prompts: n of its prompts were drawn many times "
-            "and the "
-            "win probability computed anew. On the line, it varies as the closed formula says, "
-            "with the "
-            "finite pool of prompts allowed for. Below the line the published interval is too "
-            "wide: it takes "
-            "every prompt for won or lost, while ties and averaged votes vary less. The corrected "
-            "interval "
-            "of the Board tab mends that."
+            "and the win probability computed anew. On the line, it varies as the closed formula "
+            "says, with the finite pool of prompts allowed for. Below the line the published "
+            "interval is too wide: it takes every prompt for won or lost, while ties and averaged "
+            "votes vary less. The corrected interval of the Board tab mends that."
         )
     with measured:
         frame = found.to_frame()
@@ -205,14 +196,10 @@ def tasks_tab(state: PageState) -> None:
         chosen = widgets.figure(fig, "task", alt="Elo of each model by category", marks=marks)
         widgets.how_to_read(
             "Large marks: mean of a model's Elo over categories, each weighing alike but for its "
-            "error; the "
-            "bar says where the mean over such categories lies (random effects, modified "
-            "Hartung–Knapp). "
-            "Small marks: its Elo on the prompts of one category alone. They scatter by chance, "
-            "too: *SD* "
-            "in the table is what chance does not explain (τ by DerSimonian–Laird, interval by "
-            "Q-profile), "
-            "I² its share."
+            "error; the bar says where the mean over such categories lies (random effects, "
+            "modified Hartung–Knapp). Small marks: its Elo on the prompts of one category alone. "
+            "They scatter by chance, too: *SD* in the table is what chance does not explain (τ by "
+            "DerSimonian–Laird, interval by Q-profile), I² its share."
         )
     differ = [row.model for row in differing(found)]
     frame = found.to_frame()

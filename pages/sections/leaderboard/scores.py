@@ -43,9 +43,8 @@ def scores_tab(state: PageState) -> None:
         judged = cached.direct_scores(state.selection)
     except NoUsableVotes:
         widgets.not_applicable(
-            "this selection has no direct scores. Load a table of item_id, model, judge and "
-            "score, or "
-            "MT-Bench single grades, under the same name as the votes (Start)."
+            "this selection has no direct scores. Load a table of item_id, model, judge and score, "
+            "or MT-Bench single grades, under the same name as the votes (Start)."
         )
         return
     if state.judge is not None and state.judge not in judged:
@@ -178,25 +177,16 @@ def _board(judged: dict[str, DirectScores], found: ScoreBoards, votes: Board | N
         )
         widgets.how_to_read(
             "Each row is a model. Filled marks: the chance that its direct score is above the "
-            "anchor's, a "
-            "tie being half a win, mean of judges; small marks below are single judges. Hollow "
-            "marks: how "
-            "often it wins against the anchor in votes, from the board. Bars are 95 % intervals "
-            "over "
-            "items.\n\n"
-            "A judge's scale is its own: 8 may be praise or blame. So each judge's scores are "
-            "fitted by "
-            "proportional odds, logit P(score ≤ k) = θ_k − β_model: thresholds θ for the judge's "
-            "use of the "
-            "scale, one β a model. Only the order of scores counts, not their distances. One "
-            "response "
-            "spread like all of the judge's is added to each model, so that a model that always "
-            "got the top "
-            "score keeps finite odds; the board by votes does the same with half a win and half a "
-            "loss.\n\n"
-            "The chance compares two responses drawn at random, each from any item. A vote "
-            "compares them on "
-            "one item, so votes can be more decided than scores where items differ much in "
+            "anchor's, a tie being half a win, mean of judges; small marks below are single "
+            "judges. Hollow marks: how often it wins against the anchor in votes, from the board. "
+            "Bars are 95 % intervals over items.\n\nA judge's scale is its own: 8 may be praise or "
+            "blame. So each judge's scores are fitted by proportional odds, logit P(score ≤ k) = "
+            "θ_k − β_model: thresholds θ for the judge's use of the scale, one β a model. Only the "
+            "order of scores counts, not their distances. One response spread like all of the "
+            "judge's is added to each model, so that a model that always got the top score keeps "
+            "finite odds; the board by votes does the same with half a win and half a loss.\n\nThe "
+            "chance compares two responses drawn at random, each from any item. A vote compares "
+            "them on one item, so votes can be more decided than scores where items differ much in "
             "difficulty."
         )
     with measured:
@@ -240,10 +230,8 @@ def _dispersion_table(found: Dispersion) -> None:
         )
     st.caption(
         "SD, SE = SD/√judges and CV = SD/mean across judges. Elo has no CV: its 0 is the anchor, "
-        "not "
-        "nothing. CVs of scores and of p are on different scales: compare the SDs of p, or the SD "
-        "by the "
-        "spread of models."
+        "not nothing. CVs of scores and of p are on different scales: compare the SDs of p, or the "
+        "SD by the spread of models."
     )
 
 

@@ -29,11 +29,21 @@ class PageState(widgets.View):
 
 
 def read_controls() -> PageState:
-    """Draw the control: the judge, first the model with most votes."""
+    """Draw the control: the judge, first the model that goes most by length beyond what gold does,
+    or by length where there is no gold.
+    """
+    selection = widgets.current_selection()
     kinds = cached.raters(widgets.current_dataset())
-    counts = cached.vote_counts(widgets.current_selection())
-    judges = tuple(sorted(counts, key=lambda name: (kinds[name] == "human", name)))
-    return PageState(judge=widgets.judge(judges, start=judges[0], why="first"), judges=judges)
+    of_all = evidence.counted(selection, current_options())
+
+    def place(name: str) -> tuple[bool, bool, float, str]:
+        found = of_all.of(name)[LENGTH]
+        gold = found.beyond_gold if found else None
+        beyond = gold.value if gold else found.longer_rate.value - 0.5 if found else 0.0
+        return kinds[name] == "human", found is None, -abs(beyond), name
+
+    judges = tuple(sorted(cached.vote_counts(selection), key=place))
+    return PageState(judge=widgets.judge(judges, start=judges[0]), judges=judges)
 
 
 def length_section(state: PageState) -> None:

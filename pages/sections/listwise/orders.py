@@ -60,14 +60,13 @@ def consensus_tab(state: PageState, found: dict[str, Improvements]) -> None:
             widgets.not_applicable(NO_BEST)
         widgets.how_to_read(
             "Hollow marks judge each item by its first order alone, thin bars by each of its "
-            "orders alone "
-            "(the mean over them), filled marks by the consensus of all its orders: the weighted "
-            "mean of the "
-            "mean score, the mean rank (Borda), the share of first places and the share of runs "
-            "that saw the candidate say itself, where warranted, that it is not sure. An item "
-            "counts 1 if its only winner is the best, 1/k if k candidates share the first place "
-            "and the best is among them. Lines are 95 % intervals over items. The p-value is an "
-            "exact sign test on the items that consensus changed, against the first order."
+            "orders alone (the mean over them), filled marks by the consensus of all its orders: "
+            "the weighted mean of the mean score, the mean rank (Borda), the share of first places "
+            "and the share of runs that saw the candidate say itself, where warranted, that it is "
+            "not sure. An item counts 1 if its only winner is the best, 1/k if k candidates share "
+            "the first place and the best is among them. Lines are 95 % intervals over items. The "
+            "p-value is an exact sign test on the items that consensus changed, against the first "
+            "order."
         )
     with measured:
         if state.judge in found:
@@ -182,13 +181,10 @@ def orders_tab(state: PageState) -> None:
             )
         widgets.how_to_read(
             "Each K takes subsets of K of the orders of each item (all of them, or 200 at random) "
-            "and pools "
-            "them. The dotted line is how often at most half of the K orders put the best first; "
-            "the dashed "
-            "one is Hoeffding's bound exp(−2K(q − ½)²) on that, q being how often one order is "
-            "right. The "
-            "bound supposes orders that err independently and alike on every item: a reference, "
-            "no promise."
+            "and pools them. The dotted line is how often at most half of the K orders put the "
+            "best first; the dashed one is Hoeffding's bound exp(−2K(q − ½)²) on that, q being how "
+            "often one order is right. The bound supposes orders that err independently and alike "
+            "on every item: a reference, no promise."
         )
     with measured:
         frame = tables.frame(sentences.ORDERS, found.rows)
@@ -224,14 +220,10 @@ def slots_tab(state: PageState, found: OrderSensitivity | None) -> None:
         )
         widgets.how_to_read(
             "Filled marks: share of runs in which the candidate of that slot comes first, with a "
-            "95 % "
-            "interval by item. The dotted line is chance, 1/n. The solid line is what the same "
-            "candidates "
-            "get in other slots: where good candidates stand in a slot more often than others, it "
-            "is "
-            "above chance without any bias. Open marks: how often the judge is right when the "
-            "best stands "
-            "there."
+            "95 % interval by item. The dotted line is chance, 1/n. The solid line is what the "
+            "same candidates get in other slots: where good candidates stand in a slot more often "
+            "than others, it is above chance without any bias. Open marks: how often the judge is "
+            "right when the best stands there."
         )
     with measured:
         frame = tables.frame(sentences.SLOTS, found.slots)
@@ -271,14 +263,11 @@ def judges_tab(
         )
         widgets.how_to_read(
             "A mark is the share of items on which a judge put different candidates first in "
-            "different "
-            "orders; bars are 95 % intervals over items. 0 is a judge that does not care for "
-            "order. A judge "
-            "that saw an item in more orders had more chances to change, so compare judges of "
-            "equally many. "
-            "*Improved* and *regressed* in the table count the items that the consensus of all "
-            "orders sets "
-            "right or wrong, against the first order alone; p is an exact sign test on them."
+            "different orders; bars are 95 % intervals over items. 0 is a judge that does not care "
+            "for order. A judge that saw an item in more orders had more chances to change, so "
+            "compare judges of equally many. *Improved* and *regressed* in the table count the "
+            "items that the consensus of all orders sets right or wrong, against the first order "
+            "alone; p is an exact sign test on them."
         )
     else:
         widgets.not_applicable("no item was judged in two orders.")

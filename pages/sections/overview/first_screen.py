@@ -87,8 +87,6 @@ def bar() -> Audit:
         chip, buttons = st.empty(), st.container(horizontal=True, width="content", gap="small")
         if widgets.simulated():
             st.badge("Simulated demo data", color="orange", help=widgets.SIMULATED)
-    with buttons:
-        widgets.goto("Load file", "start.py", key="load-file", icon=":material/upload_file:")
     found = share.found()
     with buttons:
         share.share()

@@ -113,18 +113,13 @@ def _drawn(state: PageState, found: BudgetTrial, budget: BudgetPlan, tolerance: 
         widgets.figure(fig, "budget", alt="Votes against added error")
         widgets.how_to_read(
             "After each vote the planner weighs the error that further votes can be expected to "
-            "save against "
-            "their number, and stops where it no longer pays. It learns how votes fall, and what "
-            "gold then "
-            f"is, from a calibration part of {found.calibration:.0f} comparisons that keep all "
-            "their votes; "
-            "the figure shows the others, mean over random splits and exactly over the orders of a "
-            "comparison's votes. *Added error* is the MAE above that of BTD on all votes; bars are "
-            "intervals by item. The rightmost mark of the planner gives the same labels as all "
-            "votes. Hollow "
-            "squares: the same number of votes on every comparison. Crosses: stop if the first 2, "
-            "3 or 4 "
-            "votes agree, else use all."
+            "save against their number, and stops where it no longer pays. It learns how votes "
+            f"fall, and what gold then is, from a calibration part of {found.calibration:.0f} "
+            "comparisons that keep all their votes; the figure shows the others, mean over random "
+            "splits and exactly over the orders of a comparison's votes. *Added error* is the MAE "
+            "above that of BTD on all votes; bars are intervals by item. The rightmost mark of the "
+            "planner gives the same labels as all votes. Hollow squares: the same number of votes "
+            "on every comparison. Crosses: stop if the first 2, 3 or 4 votes agree, else use all."
         )
     with right:
         st.caption("When to stop, and the label then")

@@ -69,13 +69,10 @@ def compared_tab(state: PageState) -> None:
     _drawn(found, state, column)
     widgets.how_to_read(
         "Upper mark: BTD, calibrated on 5 % of the items; lower mark, hollow: majority. Bars are "
-        "95 % "
-        "intervals by item, of each value on all its labelled comparisons. *MAE minus "
+        "95 % intervals by item, of each value on all its labelled comparisons. *MAE minus "
         "reference*: the difference in error on the comparisons that both judged, the same items "
-        "to "
-        "calibrate on; its interval is often much narrower than the bars, which share their "
-        "items. Each "
-        "interval is of one difference: of many values the best is partly luck."
+        "to calibrate on; its interval is often much narrower than the bars, which share their "
+        "items. Each interval is of one difference: of many values the best is partly luck."
     )
     # The values are headed by the column that they are of, unless the table has such a head
     # already.

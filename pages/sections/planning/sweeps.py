@@ -56,11 +56,9 @@ COLUMNS = {
 }
 MARKS = (
     "Error (MAE) is the mean distance between a label and gold: 1 for a mistaken tie, 2 for the "
-    "opposite. "
-    "*Majority* takes the commonest vote; *threshold* and *BTD* are calibrated on labels. The "
-    "dotted line "
-    "is BTD fitted on every label. Thin bars are sampling error (95 %, by item). Thick bars are "
-    "how far the mean varies over "
+    "opposite. *Majority* takes the commonest vote; *threshold* and *BTD* are calibrated on "
+    "labels. The dotted line is BTD fitted on every label. Thin bars are sampling error (95 %, by "
+    "item). Thick bars are how far the mean varies over "
 )
 
 
@@ -84,10 +82,9 @@ class PageState(widgets.View):
         found = self.counts[self.judge].labelled()
         if not len(found):
             raise NoUsableVotes(
-                f"Needs gold: {self.judge} judged no comparison with a gold label, so its error "
-                "is unknown. "
-                "Load true or human labels: a column gold with the votes, or a second file on the "
-                "page Start."
+                f"Needs gold: {self.judge} judged no comparison with a gold label, so its error is "
+                "unknown. Load true or human labels: a column gold with the votes, or a second "
+                "file on the page Start."
             )
         return found
 
@@ -145,16 +142,13 @@ def votes_tab(state: PageState) -> None:
     left_out = f" {found.left_out:,} with fewer votes are left out." if found.left_out else ""
     st.caption(
         f"{found.draws} draws of votes without replacement, {order}; {found.n_splits} calibration "
-        "splits "
-        f"each, of {found.calibration:.0f} labelled comparisons on average. {found.n:,} "
-        "comparisons of "
-        f"{found.n_items:,} items.{left_out}"
+        f"splits each, of {found.calibration:.0f} labelled comparisons on average. {found.n:,} "
+        f"comparisons of {found.n_items:,} items.{left_out}"
     )
     widgets.how_to_read(
         f"{MARKS}draws of the votes and calibration sets. *Added error*: the rise in error above "
         "that at the largest number of votes, on the same items. Where the most votes are the "
-        "votes there "
-        "are, more might pay further: the curve says how steeply."
+        "votes there are, more might pay further: the curve says how steeply."
     )
     numbers.table(
         found.to_frame(), "votes-sweep", alt="Error of each rule at each size", heads=COLUMNS
@@ -221,16 +215,14 @@ def labels_tab(state: PageState) -> None:
     _drawn(state, found)
     st.caption(
         f"{found.n_splits} random orders of {found.n_items:,} items; all sizes are evaluated on "
-        "what lies "
-        f"outside the largest set. {found.n:,} labelled comparisons."
+        f"what lies outside the largest set. {found.n:,} labelled comparisons."
     )
     if found.not_possible:
         sizes = ", ".join(str(size) for size in found.not_possible)
         st.caption(f"Left out: {sizes}. {next(iter(found.not_possible.values()))}.")
     widgets.how_to_read(
         f"{MARKS}random calibration sets; those overlap, so that is split variability, not "
-        "sampling error. "
-        "The labels of one item are drawn together."
+        "sampling error. The labels of one item are drawn together."
     )
     numbers.table(
         found.to_frame(), "labels-sweep", alt="Error of each rule at each size", heads=COLUMNS

@@ -93,16 +93,11 @@ def parameters_tab(state: PageState) -> None:
             st.text(f"{whose}; the table has all {len(found.tables)} groups.")
         widgets.how_to_read(
             "ν is the odds of a gold tie against a win of one side where every vote is a tie; β "
-            "weighs the "
-            "margin of the votes, γ the share of tie votes. Bars go from the first to the third "
-            "quartile "
-            f"over {found.n_splits} random calibration sets of 5 % of the items; the mark is "
-            "their geometric "
-            "middle, as the mean of so skewed a number can lie outside them. Correction towards "
-            "ties is "
-            "high if Q1 of ν is 100 or more, low if Q3 is 10 or less (dotted lines), else "
-            "mismatched: the "
-            "labels do not settle it."
+            "weighs the margin of the votes, γ the share of tie votes. Bars go from the first to "
+            f"the third quartile over {found.n_splits} random calibration sets of 5 % of the "
+            "items; the mark is their geometric middle, as the mean of so skewed a number can lie "
+            "outside them. Correction towards ties is high if Q1 of ν is 100 or more, low if Q3 is "
+            "10 or less (dotted lines), else mismatched: the labels do not settle it."
         )
         frame = found.to_frame()
         whole = frame["calibration"].round()
@@ -157,14 +152,11 @@ def transfer_tab(state: PageState) -> None:
     widgets.left_out(found.not_possible, key="transfer-left-out")
     widgets.how_to_read(
         "BTD is fitted on labels of the row and used on the column: the number is the rise in "
-        "error (MAE) "
-        "above that of the column's own fit; the diagonal is that error itself. Bold: its interval "
-        "excludes 0. That counts the luck of both tasks' labels and of the column's items, and "
-        "the intervals "
-        f"of all pairs hold at once ({found.n_splits} splits per task). Each task is calibrated on "
-        "5 % of its items, so a task with more labels can serve another better than its own few: "
-        "a cell "
-        "below 0."
+        "error (MAE) above that of the column's own fit; the diagonal is that error itself. Bold: "
+        "its interval excludes 0. That counts the luck of both tasks' labels and of the column's "
+        f"items, and the intervals of all pairs hold at once ({found.n_splits} splits per task). "
+        "Each task is calibrated on 5 % of its items, so a task with more labels can serve another "
+        "better than its own few: a cell below 0."
     )
     if pair:
         _pair(found, tasks, pair, state)
@@ -264,10 +256,9 @@ def _pair(
         widgets.figure(fig, "pair-map", alt="What each fit decides")
         widgets.how_to_read(
             f"A square is one way in which {n} votes can fall, its letter the label by the task's "
-            "own fit on "
-            "all its labels. Two letters, own then transferred, and a heavy outline: the fit on "
-            "the other "
-            "task's labels decides otherwise. Pale squares have no comparison here."
+            "own fit on all its labels. Two letters, own then transferred, and a heavy outline: "
+            "the fit on the other task's labels decides otherwise. Pale squares have no comparison "
+            "here."
         )
 
 
@@ -298,16 +289,11 @@ def _prediction(
             numbers.table(tried.to_frame(), "transfer-prediction", alt=alt, heads=PREDICTED)
         widgets.how_to_read(
             "A mark is one pair of tasks. The distance compares how votes fall, and gold with "
-            "them, whatever "
-            "the names of the models; it is 0 for tasks alike. The loss is that of fits on all "
-            "labels, in "
-            "DRPS, which fits minimise: small calibration sets play no part in it. ρ: rank "
-            "correlation; p: "
-            f"over {tried.permutations:,} {'orders' if tried.exact else 'random orders'} of the "
-            "tasks, as "
-            "pairs share tasks. *Off by*: a line through the pairs of the other tasks, evaluated "
-            "on the "
-            "pairs of the task left out; *mean off by*: their mean instead. Only the distance of "
-            "votes alone "
-            "is known before there are labels."
+            "them, whatever the names of the models; it is 0 for tasks alike. The loss is that of "
+            "fits on all labels, in DRPS, which fits minimise: small calibration sets play no part "
+            f"in it. ρ: rank correlation; p: over {tried.permutations:,} "
+            f"{'orders' if tried.exact else 'random orders'} of the tasks, as pairs share tasks. "
+            "*Off by*: a line through the pairs of the other tasks, evaluated on the pairs of the "
+            "task left out; *mean off by*: their mean instead. Only the distance of votes alone is "
+            "known before there are labels."
         )

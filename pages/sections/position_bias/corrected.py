@@ -37,9 +37,8 @@ def corrected_tab(state: PageState, answer: DeltaGenerator) -> None:
         (ALL, ONE),
         key="order_votes",
         place=row,
-        help="One order each: of every comparison only the votes of one "
-        "order, drawn at random, as if each "
-        "had been asked once",
+        help="One order each: of every comparison only the votes of one order, drawn at random, as "
+        "if each had been asked once",
     )
     share = widgets.share_slider(row, "order_share", 240)
     counts = cached.order_counts(state.selection)
@@ -65,18 +64,14 @@ def corrected_tab(state: PageState, answer: DeltaGenerator) -> None:
         fig = changes_figure(unbalanced, styles=state.styles, theme=state.look)
         widgets.figure(fig, "corrected", alt="Change of held-out loss by correcting for the order")
         widgets.how_to_read(
-            "Left of the line the correction helps. Each judge's votes are fitted with and "
-            "without a term "
-            "δ·(share of votes with A first − ½) on the same random calibration sets, and both "
-            "fits are "
-            "judged on the other comparisons; bars are intervals by item. δ enters only where a "
-            "calibration set shows that the order matters (|z| ≥ 1.96): *untested* in the table "
-            "always uses "
-            "it. So the error can change for a judge that the fit on all labels leaves "
-            "uncorrected. "
-            "δ below 0 corrects a bias towards the response shown first. With balanced orders "
-            "there is "
-            "nothing to correct: try one order each to see what asking once would have cost."
+            "Left of the line the correction helps. Each judge's votes are fitted with and without "
+            "a term δ·(share of votes with A first − ½) on the same random calibration sets, and "
+            "both fits are judged on the other comparisons; bars are intervals by item. δ enters "
+            "only where a calibration set shows that the order matters (|z| ≥ 1.96): *untested* in "
+            "the table always uses it. So the error can change for a judge that the fit on all "
+            "labels leaves uncorrected. δ below 0 corrects a bias towards the response shown "
+            "first. With balanced orders there is nothing to correct: try one order each to see "
+            "what asking once would have cost."
         )
     numbers.table(
         frame_of(JUDGES, found), "corrected-judges", alt="Parameter of the order by judge"

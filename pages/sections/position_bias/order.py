@@ -50,10 +50,8 @@ def read_controls() -> PageState:
     if not positions:
         raise NoUsableVotes(
             "No vote here says which response was shown first, so position bias cannot be tested. "
-            "Ask the "
-            "judge about each comparison in both orders and load the votes with a column "
-            "position: ab where "
-            "A was shown first, ba where B was."
+            "Ask the judge about each comparison in both orders and load the votes with a column "
+            "position: ab where A was shown first, ba where B was."
         )
     options = current_options()
     of_all = evidence.counted(selection, options)
@@ -116,20 +114,14 @@ def _slot_biases(state: PageState) -> Mark | None:
     chosen = widgets.figure(fig, "lean", alt="Position bias by judge", marks=marks)
     widgets.how_to_read(
         "Right of the line a judge favours the response shown first, left of it the one shown "
-        "second. "
-        "*Within pairs* counts only runs of a comparison judged in both orders, so a judge that "
-        "picks the "
-        "better response each time stands on the line. *All decided votes* (raw) is (first − "
-        "second) / "
-        "(first + second); where orders are unbalanced it also shows where the better response "
-        "sat. In the "
-        "table, *bias decided* leaves ties out of the votes it divides by, *bias all* keeps them "
-        "in.\n\n"
-        "**Verdict.** *Position* is the mean slot vote within pairs, items alike: fine if its "
-        "whole 95 % "
-        "interval is within ±10 points (caution), a warning if the interval leaves out 0, a "
-        "failure if all "
-        "of it is beyond ±20 points, else unclear. Limits can be changed below the verdict."
+        "second. *Within pairs* counts only runs of a comparison judged in both orders, so a judge "
+        "that picks the better response each time stands on the line. *All decided votes* (raw) is "
+        "(first − second) / (first + second); where orders are unbalanced it also shows where the "
+        "better response sat. In the table, *bias decided* leaves ties out of the votes it divides "
+        "by, *bias all* keeps them in.\n\n**Verdict.** *Position* is the mean slot vote within "
+        "pairs, items alike: fine if its whole 95 % interval is within ±10 points (caution), a "
+        "warning if the interval leaves out 0, a failure if all of it is beyond ±20 points, else "
+        "unclear. Limits can be changed below the verdict."
     )
     return chosen
 
@@ -153,20 +145,13 @@ def _flips(state: PageState) -> Mark | None:
     chosen = widgets.figure(fig, "flip", alt=alt, marks=marks)
     widgets.how_to_read(
         "Share of pairs (one run of a comparison, in both orders) whose verdicts differ; hollow "
-        "marks count "
-        "only those that go from one response to the other. The small bar is how often repeats in "
-        "the *same* "
-        "order differ: the judge's own noise. What lies beyond it is what order adds "
-        "(*excess*).\n\n"
-        "**Verdict.** *Stability* is the share of pairs that go from one response to the other: "
-        "fine if its "
-        "whole interval is at most 20 %, a warning if all of it is above. Without repeats in one "
-        "order this "
-        "may be noise, so it never fails. With repeats, what swapping changes beyond them is fine "
-        "up to 5 "
-        "points and fails if its whole interval is above 15. The page's verdict is the worse of "
-        "position "
-        "and stability."
+        "marks count only those that go from one response to the other. The small bar is how often "
+        "repeats in the *same* order differ: the judge's own noise. What lies beyond it is what "
+        "order adds (*excess*).\n\n**Verdict.** *Stability* is the share of pairs that go from one "
+        "response to the other: fine if its whole interval is at most 20 %, a warning if all of it "
+        "is above. Without repeats in one order this may be noise, so it never fails. With "
+        "repeats, what swapping changes beyond them is fine up to 5 points and fails if its whole "
+        "interval is above 15. The page's verdict is the worse of position and stability."
     )
     return chosen
 
@@ -188,11 +173,9 @@ def balance_section(state: PageState) -> None:
         widgets.figure(fig, "orders", alt="Error by order")
         widgets.how_to_read(
             "Mean absolute error of the majority label against gold, with the number of votes a "
-            "label is "
-            "made from in brackets. Compare orders at the same number of votes; the gain in the "
-            "sentence "
-            "does, comparison by comparison. It is the exact mean over all ways to draw that many "
-            "votes."
+            "label is made from in brackets. Compare orders at the same number of votes; the gain "
+            "in the sentence does, comparison by comparison. It is the exact mean over all ways to "
+            "draw that many votes."
         )
     with listed:
         numbers.table(
@@ -212,9 +195,8 @@ WHY_NOT = {
     "category": (
         "no comparison judged in both orders has a category. Load a column category with the votes."
     ),
-    "margin": "no other judge voted on the comparisons judged in both orders, "
-    "so how decided others are is "
-    "unknown. Load or select votes of another judge.",
+    "margin": "no other judge voted on the comparisons judged in both orders, so how decided "
+    "others are is unknown. Load or select votes of another judge.",
 }
 
 
@@ -229,11 +211,9 @@ def change_section(state: PageState) -> None:
             st.caption(CAPTIONS[by])
             _by_group(state, by)
     widgets.how_to_read(
-        "Filled: share of pairs whose verdict changed with the order; hollow: from one response "
-        "to the "
-        "other. The margin is |mean vote of all other judges| on the comparison: 0 split, 1 "
-        "unanimous. A "
-        "judge that flips where others agree is not merely unsure."
+        "Filled: share of pairs whose verdict changed with the order; hollow: from one response to "
+        "the other. The margin is |mean vote of all other judges| on the comparison: 0 split, 1 "
+        "unanimous. A judge that flips where others agree is not merely unsure."
     )
 
 

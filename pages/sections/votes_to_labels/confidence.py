@@ -81,17 +81,12 @@ def _drawn(
         widgets.figure(fig, "weighed", alt="Change of held-out loss by weighing votes")
         widgets.how_to_read(
             f"Left of the line weighing helps. In each of {SPLITS} random splits the weights and "
-            "the fit are "
-            "learned on the calibration comparisons alone; the rest is scored, beside BTD on the "
-            "same votes "
-            "unweighted. Bars are intervals by item. A vote weighs by the log odds that it is "
-            "right, from a logistic regression of right on stated confidence; where a calibration "
-            "set does "
-            "not show that confidence tells right from wrong (z below 1.645) all its votes weigh "
-            "alike. "
-            "Repeated votes that nearly always agree, as at a low temperature, say little by "
-            "their number: "
-            "*unanimous* is how often they all agree."
+            "the fit are learned on the calibration comparisons alone; the rest is scored, beside "
+            "BTD on the same votes unweighted. Bars are intervals by item. A vote weighs by the "
+            "log odds that it is right, from a logistic regression of right on stated confidence; "
+            "where a calibration set does not show that confidence tells right from wrong (z below "
+            "1.645) all its votes weigh alike. Repeated votes that nearly always agree, as at a "
+            "low temperature, say little by their number: *unanimous* is how often they all agree."
         )
     with curve:
         if one is not None:

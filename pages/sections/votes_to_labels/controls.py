@@ -75,10 +75,8 @@ def read_controls() -> PageState:
     if not len(labelled):
         raise NoUsableVotes(
             f"{judge} judged no comparison with a gold label, so which rule errs least is unknown "
-            "and "
-            "nothing can be calibrated. Load true or human labels of 20 comparisons or more: a "
-            "column gold "
-            "with the votes, or a second file on the page Start."
+            "and nothing can be calibrated. Load true or human labels of 20 comparisons or more: a "
+            "column gold with the votes, or a second file on the page Start."
         )
     alpha = controls.slider(
         "α, smoothing of the margin",

@@ -60,10 +60,8 @@ def _maps(state: PageState, n: int) -> None:
         widgets.figure(fig, "majority", alt="What majority decides", marks=marks, into="cell")
         widgets.how_to_read(
             f"A square is one way in which {n} votes can fall: votes for A across, for B up, the "
-            "rest are "
-            "ties. Its letter is the label that it becomes. Pale squares have no comparison here; "
-            "a heavy "
-            "outline marks where the two rules differ."
+            "rest are ties. Its letter is the label that it becomes. Pale squares have no "
+            "comparison here; a heavy outline marks where the two rules differ."
         )
     cards.votes_behind(cell, name="cell")
 
@@ -79,8 +77,7 @@ def labels_sections(state: PageState) -> None:
     st.text(
         f"Majority, threshold and calibrated (BTD) labels of all {len(counts):,} comparisons that "
         f"{state.judge} judged, {len(counts) - state.fitted.n_items:,} of them without gold; both "
-        "rules that "
-        "learn use every label."
+        "rules that learn use every label."
     )
     numbers.downloads(lambda: _download(state), "calibrated-labels")
 

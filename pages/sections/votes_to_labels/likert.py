@@ -27,9 +27,8 @@ def likert_tab() -> None:
     except NoUsableVotes:
         widgets.not_applicable(
             "this data set has no direct scores. Votes are -1, 0 or +1 only; a scale of more "
-            "levels needs "
-            "scores of single answers, say 1 to 10, in a file with the columns item_id, model, "
-            "judge, score."
+            "levels needs scores of single answers, say 1 to 10, in a file with the columns "
+            "item_id, model, judge, score."
         )
         return
     if len(scores) < 2:
@@ -61,15 +60,12 @@ def likert_tab() -> None:
         fig = levels_figure(found, style=style, theme=look)
         widgets.figure(fig, "likert_levels", alt="Share of answers on each level")
     widgets.how_to_read(
-        "Gold is the median score that the other rater gave an answer. *Mode*, *mean* and "
-        "*median* of "
-        "the judge's scores take both raters to use the scale alike. *Ordinal BTD* learns from the "
-        "calibration set how the judge's scores are shifted and spread, and where the other "
-        "rater's levels "
-        "begin: it pays where one rater is kinder or uses less of the scale, and costs a little "
-        "where "
-        "they agree. Errors are on held-out answers, bars intervals by item. The shares are "
-        "of the fit on all labels."
+        "Gold is the median score that the other rater gave an answer. *Mode*, *mean* and *median* "
+        "of the judge's scores take both raters to use the scale alike. *Ordinal BTD* learns from "
+        "the calibration set how the judge's scores are shifted and spread, and where the other "
+        "rater's levels begin: it pays where one rater is kinder or uses less of the scale, and "
+        "costs a little where they agree. Errors are on held-out answers, bars intervals by item. "
+        "The shares are of the fit on all labels."
     )
     for note in found.fit.notes:
         st.text(note)
@@ -90,8 +86,7 @@ def _thresholds(fit: OrdinalFit) -> None:
     """Parameters of the fit on all labels."""
     st.caption(
         f"Fit on all labels: a level or lower has log odds threshold − β·s, β {fit.beta:.3f}; the "
-        "middle "
-        f"share of the votes spreads the thresholds with γ {fit.gamma:.3f}"
+        f"middle share of the votes spreads the thresholds with γ {fit.gamma:.3f}"
     )
     frame = pd.DataFrame(
         {"level": [f"up to {x:g}" for x in fit.scale[:-1]], "threshold": fit.location + fit.cuts}

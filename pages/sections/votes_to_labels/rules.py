@@ -162,21 +162,16 @@ def _errors(state: PageState, found: Evaluation, *, done: bool) -> str | None:
     )
     widgets.how_to_read(
         "Error (MAE) is the mean distance between a label and gold: 1 for a mistaken tie, 2 for "
-        "the "
-        "opposite. *Majority* takes the commonest vote. *Threshold* calls a tie unless the mean "
-        "vote "
-        "is large enough; *BTD* turns votes into probabilities of A, tie and B. Both learn from "
-        "the "
-        "calibration set, as *constant*, always one label, does. *Soft-SC* and *CI-SC* weigh votes "
-        "by confidence. Hollow marks use no vote.\n\n"
-        "Wide bars are sampling error (by item). Narrow bars are how far the mean over "
-        f"{found.n_splits} random calibration sets varies; those overlap, so that is split "
-        "variability, not sampling error. *Top cluster*: not significantly different from the "
-        "best by sign "
-        "flips of the difference by item (p > .05; tested down to the first that differs), which "
-        "leaves "
-        "out the luck of the calibration draw. *Regret*: MAE above that of BTD fitted on every "
-        "label. *PA*: share of labels equal to gold."
+        "the opposite. *Majority* takes the commonest vote. *Threshold* calls a tie unless the "
+        "mean vote is large enough; *BTD* turns votes into probabilities of A, tie and B. Both "
+        "learn from the calibration set, as *constant*, always one label, does. *Soft-SC* and "
+        "*CI-SC* weigh votes by confidence. Hollow marks use no vote.\n\nWide bars are sampling "
+        f"error (by item). Narrow bars are how far the mean over {found.n_splits} random "
+        "calibration sets varies; those overlap, so that is split variability, not sampling error. "
+        "*Top cluster*: not significantly different from the best by sign flips of the difference "
+        "by item (p > .05; tested down to the first that differs), which leaves out the luck of "
+        "the calibration draw. *Regret*: MAE above that of BTD fitted on every label. *PA*: share "
+        "of labels equal to gold."
     )
     return wrong
 

@@ -232,16 +232,13 @@ def shrinkage_tab(state: PageState) -> None:
         widgets.figure(fig, "shrinkage-errors", alt="MAE of four rules")
     widgets.how_to_read(
         "Left: error (MAE) is the mean distance between a label and gold; wide bars are sampling "
-        "error "
-        "(by item), narrow bars how far the mean varies over random calibration sets. Right: error "
-        "of shrunken BTD minus that of BTD on the same splits, with its interval by item; left of "
-        "the line the prior helps. Filled: calibrated on the chosen share of the items, hollow: "
-        "on 20 "
-        "comparisons, or what whole items make of 20. A prior from other tasks has seen all "
-        "labels there, "
-        "and none of an item of this task; one from other judges sees the calibration comparisons "
-        "of each "
-        "split and no others, so nothing leaks. A click on a row chooses it."
+        "error (by item), narrow bars how far the mean varies over random calibration sets. Right: "
+        "error of shrunken BTD minus that of BTD on the same splits, with its interval by item; "
+        "left of the line the prior helps. Filled: calibrated on the chosen share of the items, "
+        "hollow: on 20 comparisons, or what whole items make of 20. A prior from other tasks has "
+        "seen all labels there, and none of an item of this task; one from other judges sees the "
+        "calibration comparisons of each split and no others, so nothing leaks. A click on a row "
+        "chooses it."
     )
     st.text(bound(few or gain, state.options.bounds, own))
     _numbers(gain, few)
@@ -335,17 +332,13 @@ def _fits(
             numbers.table(frame, "shrinkage-weighed", alt="Weight and held-out error of each λ")
     widgets.how_to_read(
         "β weighs the margin of the votes, ν pulls towards ties, γ weighs the share of tie votes. "
-        "*Few "
-        "labels*: medians over the random calibration sets of the chosen share; *all labels*: one "
-        "fit on "
-        "every label of the task, as in the labels to download; the prior shown is the one of "
-        "that fit. "
-        "λ is the weight of the prior: 0 is the own fit, ∞ the prior itself. Each calibration "
-        "set is cut into five parts by item; each λ is weighed by its error (DRPS) on the part "
-        "left out, and "
-        "the fits are averaged by weight; where the checks speak against the prior, λ = 0 has all "
-        "of it. "
-        "Bars run from the first to the third quartile over the sets."
+        "*Few labels*: medians over the random calibration sets of the chosen share; *all labels*: "
+        "one fit on every label of the task, as in the labels to download; the prior shown is the "
+        "one of that fit. λ is the weight of the prior: 0 is the own fit, ∞ the prior itself. Each "
+        "calibration set is cut into five parts by item; each λ is weighed by its error (DRPS) on "
+        "the part left out, and the fits are averaged by weight; where the checks speak against "
+        "the prior, λ = 0 has all of it. Bars run from the first to the third quartile over the "
+        "sets."
     )
 
 

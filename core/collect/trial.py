@@ -1,0 +1,129 @@
+"""A few calls to see what a prompt brings, and the version of a judge that a prompt is."""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from ..store import Store, parts
+from ..store.ledger import all_replies, asked_as
+from .job import Job
+from .protocols import stages
+from .registry import start
+
+if TYPE_CHECKING:
+    from .runner import Run
+
+VERSION = re.compile(r"(.+)@v(\d+)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tried:
+    """A reply and what was read in it."""
+
+    item_id: str
+    judge: str
+    reply: str
+    read: str
+
+
+def tried(
+    job: Job, n: int, wait: Callable[[Run], object] = lambda run: run.wait(None), **terms: Any
+) -> list[Tried]:
+    """Ask about the first items of a job, once each, and keep nothing.
+
+    wait : returns when the run has finished.  terms : as of `start`.
+    """
+    with Store.open() as store:
+        wait(start(first_of(job, n), store, **terms))
+        rows = all_replies(store)
+    return [
+        Tried(
+            item_id=row["item_id"],
+            judge=row["judge"],
+            reply=row["raw"] or row["rationale"] or "",
+            read=_read(row),
+        )
+        for row in rows
+    ]
+
+
+def first_of(job: Job, n: int) -> Job:
+    """The first items of a job, each once, or once in each order."""
+    return replace(job, items=job.items[:n], votes=2 if job.two_orders else 1)
+
+
+def _read(row: dict[str, Any]) -> str:
+    """What was read in a reply, in a few words."""
+    if row["status"] != "ok":
+        return str(row["status"])
+    body = json.loads(row["body"] or "{}")
+    if isinstance(body, list):
+        return " > ".join(e["candidate"] for e in sorted(body, key=lambda e: e["rank"]))
+    said = dict(body.get("scores", {}))
+    if "score" in body:
+        said["score"] = body["score"]
+    if row["vote"] is not None:
+        said["vote"] = {1: "A", 0: "tie", -1: "B"}[row["vote"]]
+    return ", ".join(f"{name} {value}" for name, value in said.items())
+
+
+def as_versions(job: Job, store: Store) -> tuple[Job, tuple[str, ...]]:
+    """The job with each judge named as the version that it is, and what is said of it.
+
+    A judge that has answered in the data set with another model, prompt or temperature is its next
+    version, `name@v2`; with those of a version that is there, that one. Judges whose answers bear
+    another name than theirs are left as they are.
+    """
+    first = stages(job, store)[0]({})
+    judges, notes = [], []
+    for judge in job.judges:
+        own = next((request for request in first if request.judge == judge), None)
+        if own is None or own.voter != judge.name or VERSION.fullmatch(judge.name):
+            judges.append(judge)
+            continue
+        mine = (judge.model, own.prompt.hash, job.effective_temperature)
+        versions = _versions(store, job.dataset, judge.name, own.task)
+        same = [number for number, facts in versions.items() if mine in facts]
+        number = same[0] if same else max(versions, default=0) + 1
+        name = judge.name if number == 1 else f"{judge.name}@v{number}"
+        judges.append(replace(judge, name=name))
+        if number > 1:
+            what = "goes on as" if same else "is asked otherwise than before: a new version,"
+            notes.append(f"{judge.name} {what} {name}")
+    return replace(job, judges=tuple(judges)), tuple(notes)
+
+
+def _versions(
+    store: Store, dataset: str, name: str, task: str
+) -> dict[int, set[tuple[str, str, float]]]:
+    """Number of each version of a judge → the models, prompts and temperatures that answered."""
+    rows = asked_as(store, dataset, name, task)
+    versions: dict[int, set[tuple[str, str, float]]] = {}
+    for row in rows:
+        matched = VERSION.fullmatch(row["judge"])
+        number = 1 if row["judge"] == name else int(matched[2]) if matched else 0
+        facts = (row["model"], row["prompt_hash"], row["temperature"])
+        if number:
+            versions.setdefault(number, set()).add(facts)
+    return versions
+
+
+def seal(job: Job, store: Store) -> str | None:
+    """Split the store before a second version of a judge writes in it (`core.store.parts.split`);
+    what to say, None if it was split before or every judge is a first version.
+    """
+    if not any(VERSION.fullmatch(judge.name) for judge in job.judges):
+        return None
+    with store.change() as change:
+        if parts.read(change) is not None:
+            return None
+        found, items = parts.split(change, secrets.token_hex(8)), parts.items_of(change)
+    return (
+        f"{len(found.items):,} of {items:,} items are open, the others sealed for `prove`: read "
+        "and tune on what is open"
+    )

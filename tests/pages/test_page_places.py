@@ -1,0 +1,54 @@
+"""Examples, Improve and Other biases on each kind of data: what they open with."""
+
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from apps import all_text, judge_of, new_app, opened
+from places import REPOSITORY
+from readings import reading
+from streamlit.testing.v1 import AppTest
+
+from core.importers import read
+from core.places import NAMES
+from core.store import Store
+
+
+def filled(path: Path, readings: list, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    st.cache_resource.clear()
+    with Store.open(path) as store:
+        for each in readings:
+            store.load(each)
+    monkeypatch.setenv("APPELLATE_STORE", str(path))
+    return new_app()
+
+
+def test_single_answers_on_which_people_differ_can_be_read(tmp_path, monkeypatch):
+    file = REPOSITORY / "data" / "demo_answers.csv.gz"
+    app = filled(tmp_path / "answers.duckdb", read([(file.name, file)]), monkeypatch)
+    said = all_text(opened(app, "examples"))
+    assert "sim-scorer-generous says pass, people say sim-person-1: fail." in said
+    assert "Simulated answer" in said
+    labels = {button.label for button in opened(app, "improve").button}
+    assert {"Scores · Recalibrate", NAMES["label"]} <= labels
+    assert NAMES["juries"] not in labels
+    st.cache_resource.clear()
+
+
+def test_without_gold_examples_show_what_changed_when_swapped(tmp_path, monkeypatch):
+    rows = [
+        {"item_id": f"q{k}", "judge": "j", "vote": 1 if place == "ab" else -1, "position": place}
+        | {"response_a": f"this {k}", "response_b": f"that {k}"}
+        for k in range(20)
+        for place in ("ab", "ba")
+    ]
+    app = filled(tmp_path / "no_gold.duckdb", [reading(rows)], monkeypatch)
+    page = opened(app, "examples")
+    assert any("Changed when the responses swapped" in each.value for each in page.markdown)
+    assert "j saw A first and said A is better." in all_text(page)
+    st.cache_resource.clear()
+
+
+def test_other_biases_open_with_the_judge_that_length_sways_most(app):
+    judge = judge_of(opened(app, "leaning"))
+    assert judge == "sim-judge-boaster"
