@@ -16,7 +16,7 @@ from benchmarks.timing import Row, Skipped, Timing
 
 SAVED_MS = 300
 """Milliseconds that it has to save, on both loads, to be worth its code."""
-PAGES = {"Overview": "", "Calibration": "calibration"}
+PAGES = {"Verdict": "", "Reliability diagrams": "calibration"}
 HERE, IMPORT = "Path(__file__).parent", "from pages.shared import first_picture"
 OFF = """
 first_picture.prepare = first_picture.rest_follows = lambda: None

@@ -138,13 +138,13 @@ INTERACTIONS = (
     Interaction(
         what="page, Errors and Calibration",
         path="calibration",
-        act=link(("Errors", "Calibration")),
+        act=link(("Confusion matrices", "Reliability diagrams")),
         page=True,
     ),
     Interaction(
         what="page, Overview and Position bias",
         path="",
-        act=link(("Position bias", "Overview")),
+        act=link(("Position bias", "Verdict")),
         page=True,
     ),
 )

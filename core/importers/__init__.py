@@ -283,6 +283,9 @@ def _looks(
     """What an opened file looks like. others : files beside it that it stands for."""
     if not isinstance(file, NativeFile) and file.plan is not None:
         return by_plan.look(file.plan, name, file.table.notes)
+    if not isinstance(file, NativeFile) and file.refusal is not None and file.result is not None:
+        # Nothing is missing that could be named: it is not what it looks like.
+        raise file.refusal
     beside = (f"{others + 1:,} files; what follows is of {file.source.name}.",) if others else ()
     table = table_of_records(file.records, name) if isinstance(file, NativeFile) else file.table
     looks = Inspection(
@@ -463,9 +466,12 @@ def _planned_file(
     ):
         raise by_plan.PlanAsks(plan, source.name)
     if taken is None or taken.result is None:
-        refusal = None
-        if plan is not None and not (result and result.gold_only):
-            refusal = by_plan.refusal_of(plan, source.name, error, nobody=nobody)
+        is_gold = result is not None and result.gold_only
+        refusal = (
+            by_plan.refusal_of(plan, source.name, error, nobody=nobody)
+            if plan is not None and not is_gold
+            else None
+        )
         if found is None:
             assert error is not None
             raise refusal or error

@@ -125,8 +125,8 @@ def test_browser_collect(chromium, place: Place) -> None:
         assert place.judge.keys == {f"Bearer {KEY}"}
 
         # What was collected is on the pages.
-        page.get_by_role("button", name="To Calibration").click()
-        visitor.arrive("Calibration")
+        page.get_by_role("button", name="To Reliability diagrams").click()
+        visitor.arrive("Reliability diagrams")
         wait_for(page, r"boastful.*\.$")
         assert not planted_in_sight()
         page.get_by_role("link", name="Position bias").click()

@@ -61,9 +61,9 @@ def test_browser_slider_is_in_the_url_and_filters_follow_from_page_to_page(visit
     visitor.page.locator("[data-testid=stSlider] input").first.focus()
     visitor.page.keyboard.press("ArrowRight")
     visitor.page.wait_for_url("**bins=11**")
-    visitor.page.get_by_role("link", name="Overview").click()
+    visitor.page.get_by_role("link", name="Verdict").click()
     visitor.page.wait_for_url(f"{visitor.url}/?**")
-    visitor.arrive("Overview")
+    visitor.arrive("Verdict")
     found = query(visitor)
     assert found.pop("dataset") == ["demo (simulated)"]
     assert found == {"judges": ["sim-judge-careful"], "category": ["Math"]}
@@ -135,8 +135,8 @@ def test_browser_says_that_it_can_draw_figures(new_visitor):
     ahead = new_visitor.page.locator(".st-key-ahead")
     assert ahead.count() == 1
     assert not ahead.is_visible()
-    new_visitor.page.get_by_role("link", name="Calibration").click()
-    new_visitor.arrive("Calibration")
+    new_visitor.page.get_by_role("link", name="Reliability diagrams").click()
+    new_visitor.arrive("Reliability diagrams")
     assert len(asked) == 1
 
 
@@ -222,7 +222,7 @@ def test_browser_a_button_goes_to_another_page_with_its_state_in_the_url(visitor
     visitor.page.get_by_text("Every check in words").click()
     visitor.page.get_by_role("button", name="See calibration").click()
     visitor.page.wait_for_url("**/calibration?**judge=**")
-    visitor.arrive("Calibration")
+    visitor.arrive("Reliability diagrams")
     found = query(visitor)
     assert found.pop("dataset") == ["demo (simulated)"]
     assert found == {"judge": ["sim-judge-careful"], "category": ["Math"]}

@@ -144,7 +144,7 @@ def test_browser_forty_labels_by_keys_with_a_kill_in_between(store_path, chromiu
         said.first.wait_for()
         assert visitor.page.locator(".st-key-label-live").get_by_text("against").count()
         visitor.page.get_by_role("button", name="To the verdict").click()
-        visitor.arrive("Overview")
+        visitor.arrive("Verdict")
     stop_app(server)
     with Store.open(store_path) as store:
         desk = open_desk(store, "unlabelled")

@@ -50,12 +50,12 @@ def test_browser_main_job(chromium, cold_app: str, native: Path, tmp_path: Path)
         page = visitor.page
         # A cold start shows the demo, and says that it is simulated.
         visitor.open("/")
-        assert visitor.title() == "Overview"
+        assert visitor.title() == "Verdict"
         assert "Simulated demo data" in visitor.text()
 
         # Upload a file as JudgeBench writes it, and load it.
-        page.get_by_role("link", name="Data", exact=True).click()
-        visitor.arrive("Data")
+        page.get_by_role("link", name="Start", exact=True).click()
+        visitor.arrive("Start")
         page.set_input_files("[data-testid=stFileUploaderDropzoneInput]", str(with_confidence))
         page.wait_for_selector("[class*=st-key-file-]")
         visitor.settle()
@@ -64,12 +64,12 @@ def test_browser_main_job(chromium, cold_app: str, native: Path, tmp_path: Path)
         page.get_by_role("button", name="To the verdict").wait_for()
         visitor.settle()
         page.get_by_role("button", name="To the verdict").click()
-        visitor.arrive("Overview")
+        visitor.arrive("Verdict")
         assert "Simulated demo data" not in visitor.text()
 
         # A bin of the reliability diagram leads to its votes.
-        page.get_by_role("link", name="Calibration").click()
-        visitor.arrive("Calibration")
+        page.get_by_role("link", name="Reliability diagrams").click()
+        visitor.arrive("Reliability diagrams")
         click_first_mark(visitor)
         assert visitor.votes_shown() > 0
 

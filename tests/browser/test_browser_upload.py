@@ -127,7 +127,7 @@ def test_browser_native_and_broken_files_of_one_drop(visitor, tmp_path, native):
     load(visitor)
     assert selected(visitor) == "JudgeBench"
     visitor.page.get_by_role("button", name="To the verdict").click()
-    visitor.arrive("Overview")
+    visitor.arrive("Verdict")
     assert selected(visitor) == "JudgeBench"
 
 

@@ -61,8 +61,8 @@ def go(visitor, title: str) -> None:
 def test_browser_back_leads_to_a_page_as_it_was_left(visitor):
     judge = "sim-judge-first-slot"
     visitor.open(f"/?judge={judge}")
-    assert visitor.page.title() == "Overview · demo (simulated) · Appellate"
-    go(visitor, "Errors")
+    assert visitor.page.title() == "Verdict · demo (simulated) · Appellate"
+    go(visitor, "Confusion matrices")
     wanted(visitor, judge=judge)
     assert visitor.page.title() == "Errors · demo (simulated) · Appellate"
     assert f"{judge} names a winner in" in visitor.text()
@@ -71,18 +71,18 @@ def test_browser_back_leads_to_a_page_as_it_was_left(visitor):
     visitor.page.emulate_media(media="print")
     assert not sidebar.is_visible()
     visitor.page.emulate_media(media="screen")
-    go(visitor, "Calibration")
+    go(visitor, "Reliability diagrams")
     wanted(visitor, judge=judge)
     go(visitor, "Position bias")
     wanted(visitor, judge=judge)
     visitor.page.go_back()
-    visitor.arrive("Calibration")
+    visitor.arrive("Reliability diagrams")
     wanted(visitor, judge=judge)
     visitor.page.go_back()
-    visitor.arrive("Errors")
+    visitor.arrive("Confusion matrices")
     wanted(visitor, judge=judge)
     visitor.page.go_forward()
-    visitor.arrive("Calibration")
+    visitor.arrive("Reliability diagrams")
     wanted(visitor, judge=judge)
 
 
@@ -90,11 +90,11 @@ def test_browser_back_goes_through_tabs_also_from_a_deep_link(visitor):
     judge = "sim-judge-first-slot"
     visitor.open(f"/position_bias?judge={judge}")
     open_tab(visitor, "Position bias", "Correcting for order")
-    go(visitor, "Calibration")
+    go(visitor, "Reliability diagrams")
     wanted(visitor, judge=judge, tab=None)
-    open_tab(visitor, "Calibration", "Threshold")
-    open_tab(visitor, "Calibration", "Reliability")
-    seen = [("Calibration", "Threshold"), ("Calibration", None)]
+    open_tab(visitor, "Reliability diagrams", "Threshold")
+    open_tab(visitor, "Reliability diagrams", "Reliability")
+    seen = [("Reliability diagrams", "Threshold"), ("Reliability diagrams", None)]
     seen += [("Position bias", "Correcting for order"), ("Position bias", None)]
     for title, tab in seen:
         visitor.page.go_back()

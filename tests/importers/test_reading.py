@@ -12,7 +12,7 @@ from places import REPOSITORY
 from benchmarks.reading import after_answers, exits, outcome
 from core import importers
 from core.__main__ import main
-from core.errors import AmbiguousLabels
+from core.errors import AmbiguousLabels, UnreadableFile
 from core.importers import ReadOptions, by_plan, inspect, read
 from core.importers.by_plan import PLAN, answered
 
@@ -360,6 +360,8 @@ def test_gold_beside_what_is_no_verdict_is_gold_alone() -> None:
     data = sheet(id=IDS, **texts, ground_truth_winner=SIDES, verbose_position=OTHER)
     found, said = outcome("file.csv", data, {"form": "votes"})
     assert (found, "holds gold" in said) == ("refused", True)
+    with pytest.raises(UnreadableFile, match="holds gold"):
+        inspect(data, "file.csv")
 
 
 def test_a_column_that_only_shares_its_name_costs_no_row() -> None:

@@ -126,7 +126,7 @@ def test_a_button_opens_another_page_and_keeps_the_filters(app):
     opened(app, "verdict", category="Math", judge="sim-judge-careful")
     app.button(key="go-calibration").click().run()
     assert not app.exception
-    assert app.title[0].value == "Calibration"
+    assert app.title[0].value == "Reliability diagrams"
     chosen = app.session_state["selection"]
     assert chosen.where == (("category", "Math"),)
     assert chosen.judges is None

@@ -323,7 +323,7 @@ def test_a_run_is_found_by_every_session_and_its_votes_by_the_pages(own, monkeyp
             )
             other.button(key=f"collect-to-calibration-{run.job_id}").click().run()
             assert not other.exception
-            assert other.title[0].value == "Calibration"
+            assert other.title[0].value == "Reliability diagrams"
             assert other.session_state["selection"].datasets == ("mine",)
             assert other.session_state["selection"].judges == ("boastful",)
             assert other.dataframe[0].value["judge"].tolist() == ["boastful"]

@@ -765,7 +765,7 @@ def test_only_pages_that_can_say_something_are_offered_after_loading(app):
     load(app)
     assert {button.label for button in app.button if button.label.startswith("To ")} == {
         "To the verdict",
-        "To Calibration",
+        "To Reliability diagrams",
     }
 
 

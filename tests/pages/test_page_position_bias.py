@@ -186,11 +186,13 @@ def test_length_of_a_text_counts_where_no_length_is_given() -> None:
 
 
 def test_the_planted_bias_for_length_is_found_and_no_other(app: AppTest) -> None:
-    """In the demo only `sim-judge-boaster` weighs length (verbosity .8)."""
+    """In the demo only `sim-judge-boaster` weighs length (verbosity .8); its fuser says what it says
+    on a tenth.
+    """
     opened(app, "position_bias")
     found = {judge: verbosity(one) for judge, one in length_counts(get_store(), DEMO).items()}
     favours = {judge for judge, one in found.items() if one.beyond_gold and one.beyond_gold.low > 0}
-    assert favours == {"sim-judge-boaster"}
+    assert favours == {"sim-judge-boaster", "fuser(sim-judge-boaster)"}
 
 
 @pytest.fixture

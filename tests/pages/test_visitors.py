@@ -93,7 +93,7 @@ def test_an_empty_store_shows_three_steps_and_gives_the_demo_back(place: Path) -
         head for head in ("1.", "2.", "3.") if any(head in each.value for each in app.markdown)
     ] == ["1.", "2.", "3."]
     app.button(key="load-demo").click().run()
-    assert [title.value for title in app.title] == ["Overview"]
+    assert [title.value for title in app.title] == ["Verdict"]
     assert app.session_state["selection"].datasets == ("demo (simulated)",)
 
 
