@@ -5,7 +5,7 @@ from dataclasses import replace
 import streamlit as st
 
 from core.errors import NoUsableVotes
-from core.questions.boards.words import board_answer, circle_of, leader_sentence
+from core.questions.boards.words import board_answer, circle_of, leader_sentence, parts_of
 from pages.sections.leaderboard.board import board_tab, swap_tab
 from pages.sections.leaderboard.controls import all_triangles, read_controls, standing
 from pages.sections.leaderboard.judges import judges_tab
@@ -29,7 +29,13 @@ except NoUsableVotes as error:
 found = standing(state)
 triangles, summaries = all_triangles(state)
 with head:
-    said = board_answer(found, summaries, corrected=state.corrected, circle=circle_of(state.boards))
+    said = board_answer(
+        found,
+        summaries,
+        corrected=state.corrected,
+        circle=circle_of(state.boards),
+        parts=parts_of(state.boards),
+    )
     widgets.answer(replace(said, good=said.good and not state.apart))
     if state.apart:
         st.text(state.apart)

@@ -112,6 +112,7 @@ __all__ = [
     "first_votes",
     "length_counts",
     "list_rankings",
+    "of_several_temperatures",
     "order_counts",
     "outcomes",
     "outputs",
@@ -134,6 +135,22 @@ __all__ = [
 
 PER_VOTE = ", ".join(f"sum(v.{name})::bigint as {name}_" for name in ("plus", "tie", "minus"))
 """Sums of tallies `v` by vote."""
+
+
+@at_one_moment
+def of_several_temperatures(store: Snapshot, selection: Selection) -> frozenset[str]:
+    """Judges that voted on one comparison at different temperatures, which are no repeats."""
+    selected = scope(store, selection)
+    rows = store.rows(
+        selected.sql(
+            """select distinct t.judge from (
+                   select v.judge, v.comparison from {usable} v join details d on d.vote = v.id
+                   where d.temperature is not null group by v.judge, v.comparison
+                   having min(d.temperature) < max(d.temperature)) t"""
+        ),
+        selected.params,
+    )
+    return frozenset(selected.judges[judge] for (judge,) in rows)
 
 
 @at_one_moment

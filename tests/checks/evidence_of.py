@@ -75,6 +75,7 @@ def evidence_of(
         queries.weighed_votes: {},
         queries.rows_read: rows,
         queries.dated_columns: (),
+        queries.of_several_temperatures: frozenset(),
         queries.confidence_counts: {},
         by_file: {},
     }

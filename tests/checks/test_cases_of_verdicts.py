@@ -87,3 +87,27 @@ def test_answers_without_a_verdict_go_to_a_person():
     # Where nobody says what becomes of them, nothing is known.
     left = [row | {"human_passed": ""} if row["judge_passed"] == "N/A" else row for row in rows]
     assert core.audit(left).scores[0].overall.word == "Not to be used"
+
+
+def test_temperatures_are_no_repeats():
+    rows = [
+        {
+            "item_id": f"q{k}",
+            "model_a": "m1",
+            "model_b": "m2",
+            "judge": "j",
+            "vote": 1 if (k + run) % 3 else -1,
+            "run": run,
+            "gold": 1 if k % 2 else -1,
+            "temperature": temperature,
+        }
+        for k in range(60)
+        for run, temperature in enumerate((0.0, 0.7, 1.0))
+    ]
+    graded = {}
+    for name, given in (("several", rows), ("one", [row | {"temperature": 0.7} for row in rows])):
+        audit = core.audit(given, splits=0)
+        graded[name] = next(one for one in audit.checks if one.check == "repeatability")
+    assert graded["several"].grade == "unknown"
+    assert "different temperatures, which are no repeats" in graded["several"].sentence
+    assert "temperatures" not in graded["one"].sentence

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import unescape
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,8 @@ import pytest
 
 import core
 from core.auditing.answers import page_answers
+from core.reporting.html import report
+from core.reporting.text import to_text
 
 
 def board_headline(folder: Path, votes: dict[tuple[str, str], tuple[int, int]]) -> str:
@@ -36,7 +39,26 @@ def test_an_order_has_a_leader(tmp_path: Path) -> None:
 
 def test_two_battles_decide_nothing(tmp_path: Path) -> None:
     headline = board_headline(tmp_path, {("y", "x"): (2, 2)})
-    assert headline == "Which of y and x is better is open."
+    assert headline == "Nobody leads yet: the board rests on 2 prompts, too few to rank."
+
+
+def test_models_that_never_met_are_named_as_groups(tmp_path: Path) -> None:
+    rows = [
+        f"q{k},{a},{b},j,{1 if k % 3 else -1}"
+        for group in ("abcd", "wxyz")
+        for place, a in enumerate(group)
+        for b in group[:place]
+        for k in range(20)
+    ]
+    file = tmp_path / "votes.csv"
+    file.write_text("\n".join(["item_id,model_a,model_b,judge,vote", *rows]) + "\n")
+    audit = core.audit(file, splits=0)
+    said = page_answers(audit)["leaderboard"]
+    assert said.headline.endswith("two groups of models never met.")
+    assert not said.good
+    # Text and report say the same.
+    assert said.headline in to_text(audit)
+    assert said.headline in unescape(report(audit))
 
 
 @pytest.mark.parametrize("seed", range(4))

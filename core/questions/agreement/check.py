@@ -8,6 +8,7 @@ from ...finding.check import Check, Grade, Limits, Unknown, differs, points_span
 from ...finding.evidence import Evidence
 from ...finding.wording import count, interval, percent
 from ...stats.estimate import Estimate
+from ...store import vote_queries as queries
 from . import results
 from .steadiness import LEAST_ITEMS
 
@@ -21,6 +22,8 @@ def _icc(evidence: Evidence) -> Estimate | Unknown:
     repeats = evidence[results.REPEATABILITY]
     if repeats is None:
         return Unknown("it judged no comparison twice in the same way")
+    if evidence.judge in evidence.counted.ask(queries.of_several_temperatures):
+        return Unknown("its runs were asked at different temperatures, which are no repeats")
     if repeats.icc_3_k is None:
         return Unknown(str(repeats.reason))
     if repeats.icc_3_k.value == 1.0:

@@ -55,6 +55,7 @@ from .words import (
     board_answer,
     circle_of,
     judged_unequally,
+    parts_of,
     pooled_by,
     triangles_add_up,
     which_anchor,
@@ -164,7 +165,7 @@ def _said(finding: Finding) -> Answer | None:
     # What another anchor would say needs the votes.
     pooled = {anchor: some[0].board for anchor, some in boards.items() if some[0].judge is None}
     standings = Standings(board=shown.board, lead=None, others=())
-    return board_answer(standings, circle=circle_of(pooled))
+    return board_answer(standings, circle=circle_of(pooled), parts=parts_of(pooled))
 
 
 def _boards_in_text(finding: Finding) -> Iterator[str | Table]:

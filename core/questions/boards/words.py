@@ -147,16 +147,36 @@ def circle_of(boards: Mapping[str, Board]) -> tuple[str, str, str] | None:
     return max(circles)[1:] if circles else None
 
 
+def parts_of(boards: Mapping[str, Board]) -> tuple[tuple[str, ...], ...]:
+    """Groups of models that met within, and never between, the largest first; one if all are
+    joined by others.
+    """
+    group: dict[str, set[str]] = {}
+    for anchor, shown in boards.items():
+        joined = {anchor, *(row.model for row in shown.rows)}
+        for model in tuple(joined):
+            joined |= group.get(model, set())
+        group |= dict.fromkeys(joined, joined)
+    groups = {tuple(sorted(members)) for members in group.values()}
+    return tuple(sorted(groups, key=lambda members: (-len(members), members)))
+
+
+LEAST_PROMPTS = 10
+"""Prompts of a board, below which no model leads or trails by more than chance would show."""
+
+
 def board_answer(
     found: Standings,
     triangles: Sequence[TriangleSummary] = (),
     *,
     corrected: bool = False,
     circle: tuple[str, str, str] | None = None,
+    parts: Sequence[Sequence[str]] = (),
 ) -> Answer:
     """Who leads, whether that is settled, and whether another anchor agrees.
 
     circle : three models that beat each other in turn (`circle_of`); then nobody leads.
+    parts : groups of models that never met (`parts_of`).
     """
     shown = found.board
     best = shown.rows[0]
@@ -166,6 +186,7 @@ def board_answer(
     broken = any(triangle.intransitive for triangle in triangles)
     top = [row.model for row in shown.rows if row.tier == best.tier]
     several = len(top) > 1
+    most = max(row.n for row in shown.rows)
     if p.high < 0.5:
         first = f"No model beats the anchor {shown.anchor}; {best.model} comes nearest"
         if several:
@@ -185,6 +206,11 @@ def board_answer(
             f"Nobody leads: {a} beats {b}, {b} beats {c} and {c} beats {a}",
             "Nobody leads: three models beat each other in turn",
         ]
+    elif most < LEAST_PROMPTS:
+        ways = [f"Nobody leads yet: the board rests on {count(most, 'prompt')}, too few to rank"]
+    elif len(parts) > 1:
+        never = f"{in_words(len(parts))} groups of models never met"
+        ways = [f"{first}; {never}", f"Nobody leads all: {never}"]
     elif turned or broken:
         joined = ", and" if several else "; but"
         ways.insert(0, f"{first}{joined} another anchor changes the order")
@@ -203,7 +229,10 @@ def board_answer(
                 count(best.n, "prompt"),
             ]
         ),
-        good=circle is None and sound(found, triangles),
+        good=circle is None
+        and most >= LEAST_PROMPTS
+        and len(parts) < 2
+        and sound(found, triangles),
     )
 
 
