@@ -108,7 +108,7 @@ def help_of(kind: type, name: str, **texts: str) -> str:
 def as_typed(value: object) -> str:
     """A value as help and documents show it.
 
-    >>> as_typed(10_000), shown(1.0), shown(("a", 0.5)), shown(None)
+    >>> as_typed(10_000), as_typed(1.0), as_typed(("a", 0.5)), as_typed(None)
     ('10,000', '1', 'a 0.5', '')
     """
     if value is None or isinstance(value, str):
