@@ -513,7 +513,7 @@ def test_questions_to_the_wrong_kind_say_what_is_there_instead():
             queries.vote_counts(store, here)
         assert str(error.value) == said
         with pytest.raises(
-            NoUsableVotes, match="2 listwise rankings, which the page Listwise shows"
+            NoUsableVotes, match="2 listwise rankings, which the page Listwise consensus shows"
         ):
             queries.direct_scores(store, Selection(datasets=("lists",)))
         with pytest.raises(UnknownName, match="No judge named 'nobody'"):
