@@ -113,7 +113,7 @@ def _collect(options: argparse.Namespace, interrupts: _Interrupts) -> int:
     from .job_file import written
     from .plan import plan
     from .registry import start
-    from .trial import as_versions, first_of, tried
+    from .trial import as_versions, first_of, seal, tried
 
     settings = _settings(options)
     given, terms = settings.options, settings.terms()
@@ -154,6 +154,8 @@ def _collect(options: argparse.Namespace, interrupts: _Interrupts) -> int:
                 print(f"{one_line(each.item_id)}, {one_line(each.judge)}: {one_line(each.read)}")
                 print("\n".join(f"    {one_line(line)}" for line in each.reply.splitlines()))
             return DONE
+        if (sealed := seal(job, store)) is not None:
+            _say(sealed)
         interrupts.raised = False
         last = _follow(start(job, store, **values_of(terms)), interrupts)
     return _end(last, given["store"])

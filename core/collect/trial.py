@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from ..store import Store
+from ..store import Store, parts
 from ..store.ledger import all_replies, asked_as
 from .job import Job
 from .protocols import stages
@@ -110,3 +111,19 @@ def _versions(
         if number:
             versions.setdefault(number, set()).add(facts)
     return versions
+
+
+def seal(job: Job, store: Store) -> str | None:
+    """Split the store before a second version of a judge writes in it (`core.store.parts.split`);
+    what to say, None if it was split before or every judge is a first version.
+    """
+    if not any(VERSION.fullmatch(judge.name) for judge in job.judges):
+        return None
+    with store.change() as change:
+        if parts.read(change) is not None:
+            return None
+        found, items = parts.split(change, secrets.token_hex(8)), parts.items_of(change)
+    return (
+        f"{len(found.items):,} of {items:,} items are open, the others sealed for `prove`: read "
+        "and tune on what is open"
+    )

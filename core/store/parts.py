@@ -180,6 +180,11 @@ def open_all(change: Change) -> None:
         write(change, parts.opened(item for (item,) in change.rows("select id from items")))
 
 
+def items_of(store: Snapshot) -> int:
+    """How many items a store has."""
+    return int(store.rows("select count(*) from items")[0][0])
+
+
 def judges_in_order(store: Snapshot) -> dict[str, int]:
     """Name → number of every judge, in the order of which they came."""
     return dict(store.rows("select name, id from judges order by id"))
@@ -230,7 +235,7 @@ def notes(store: Snapshot, judged: Collection[str]) -> list[str]:
     judges = judges_in_order(store)
     later = set(later_versions(judges))
     named = sorted(name for name in judged if judges.get(name) in later)
-    ((items,),) = store.rows("select count(*) from items")
+    items = items_of(store)
     used = len(parts.used - parts.items)
     sealed = items - len(parts.items) - used
     said = []

@@ -64,7 +64,7 @@ def test_browser_back_leads_to_a_page_as_it_was_left(visitor):
     assert visitor.page.title() == "Verdict · demo (simulated) · Appellate"
     go(visitor, "Confusion matrices")
     wanted(visitor, judge=judge)
-    assert visitor.page.title() == "Errors · demo (simulated) · Appellate"
+    assert visitor.page.title() == "Confusion matrices · demo (simulated) · Appellate"
     assert f"{judge} names a winner in" in visitor.text()
     sidebar = visitor.page.locator("[data-testid=stSidebar]")
     assert sidebar.is_visible()

@@ -156,6 +156,7 @@ def test_pairs_to_compare() -> None:
     assert pairs_to_compare(judges, ["gpt"]) == pairs_to_compare(judges, [])
     assert pairs_to_compare(judges, ["v2", "v10"]) == [("gpt@v2", "gpt@v10")]
     assert pairs_to_compare(judges, ["other", "gpt@v2"]) == [("other", "gpt@v2")]
+    assert pairs_to_compare(["gpt", "gpt@v2"], ["v1", "v2"]) == [("gpt", "gpt@v2")]
     with pytest.raises(UnknownName, match="v3"):
         pairs_to_compare(judges, ["v2", "v3"])
     with pytest.raises(InvalidOption, match="no judge has two versions"):

@@ -512,8 +512,9 @@ def test_questions_to_the_wrong_kind_say_what_is_there_instead():
         with pytest.raises(NoUsableVotes) as error:
             queries.vote_counts(store, here)
         assert str(error.value) == said
-        there = "2 listwise rankings, which the page Listwise consensus shows"
-        with pytest.raises(NoUsableVotes, match=there):
+        with pytest.raises(
+            NoUsableVotes, match="2 listwise rankings, which the page Listwise consensus shows"
+        ):
             queries.direct_scores(store, Selection(datasets=("lists",)))
         with pytest.raises(UnknownName, match="No judge named 'nobody'"):
             queries.list_rankings(store, Selection(judges=("nobody",)))

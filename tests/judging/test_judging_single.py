@@ -16,6 +16,7 @@ from core.__main__ import main
 from core.collect.items import read_file
 from core.collect.rubric import PASS_FAIL, agreed, label_in
 from core.errors import AppellateError
+from core.schema import Selection
 from core.store import Store
 
 
@@ -154,6 +155,47 @@ def test_single_answers_are_no_pairs_and_no_lists(tmp_path):
         for protocol in ("pairwise", "listwise"):
             with pytest.raises(AppellateError, match="pass"):
                 job(server, items, protocol=protocol)
+
+
+class Careful(Server):
+    """A judge that passes a third of the wrong answers, unless its prompt says carefully."""
+
+    def _said(self, body):
+        text = json.dumps(body["messages"])
+        wrong = re.search(r"wrong (\d) ", text)
+        passes = wrong is None or ("carefully" not in text and int(wrong[1]) % 3 == 0)
+        return json.dumps({"reason": "So it is.", "verdict": "PASS" if passes else "FAIL"}), None
+
+
+def test_a_second_prompt_is_a_second_version_that_is_compared_and_proven(tmp_path, capsys):
+    items, store = written(tmp_path / "answers.csv", answers()), str(tmp_path / "votes.duckdb")
+    prompts = {}
+    for name, word in (("one", ""), ("two", " carefully")):
+        prompts[name] = tmp_path / f"{name}.md"
+        prompts[name].write_text(f"Judge{word}.\n\n{{{{prompt}}}}\n\n{{{{response}}}}\n")
+    with Careful() as server:
+        command = ["collect", str(items), "--model", "openai/fair", "--base-url", server.url]
+        command += ["--store", store, "--protocol", "pass", "--yes", "--prompt"]
+        assert main([*command, str(prompts["one"])]) == 0
+        assert main([*command, str(prompts["two"])]) == 0
+        said = capsys.readouterr().err
+        assert "fair is asked otherwise than before: a new version, fair@v2" in said
+        assert "sealed for `prove`" in said
+        # The same command goes on with the same version, and pays for nothing again.
+        calls = server.calls
+        assert main([*command, str(prompts["two"])]) == 0
+        assert server.calls == calls == 240
+    with Store.open(store) as opened:
+        names = {name for (name,) in opened.rows("select name from judges")}
+    assert {"fair", "fair@v2"} <= names
+    assert not {"fair@v3"} & names
+    capsys.readouterr()
+    assert main(["audit", store, "--compare"]) == 0
+    compared = capsys.readouterr().out
+    assert "fair@v2" in compared.splitlines()[0]
+    assert "were open while fair@v2 was written" in compared
+    assert main(["prove", store, "v2"]) == 0
+    assert "fair@v2 is better than fair: where they part" in capsys.readouterr().out
 
 
 class Levels(Server):
@@ -309,7 +351,8 @@ def test_another_prompt_is_the_next_version_and_a_try_keeps_nothing(tmp_path, ca
         assert server.calls == 3 + 3 * 40
         assert "fair goes on as fair@v2" in capsys.readouterr().err
     with Store.open(store) as opened:
-        rows = opened.export(kind="scores").to_pylist()
+        # A second version has split the store: an export is of open items.
+        rows = opened.export(Selection(sealed=True), kind="scores").to_pylist()
     judges = [row["judge"] for row in rows]
     assert {name: judges.count(name) for name in judges} == dict.fromkeys(
         ("fair", "fair@v2", "fair@v3"), 40

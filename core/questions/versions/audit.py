@@ -67,11 +67,12 @@ def pairs_to_compare(judges: Sequence[str], names: Sequence[str]) -> list[tuple[
     old, new = names
     if old in judges and new in judges:
         return [(old, new)]
-    found = [
-        (f"{family}{MARK}{old}", f"{family}{MARK}{new}")
-        for family, each in versions.items()
-        if {f"{family}{MARK}{name}" for name in names} <= {*each}
-    ]
+    found = []
+    for family, each in versions.items():
+        # The first version of what was collected keeps the bare name.
+        bare = {f"{family}{MARK}v1": family} if family in each else {}
+        one, other = (bare.get(name, name) for name in (f"{family}{MARK}{n}" for n in names))
+        found += [(one, other)] if {one, other} <= {*each} else []
     if not found:
         known = {*judges, *(judge.rpartition(MARK)[2] for judge in judges)}
         unknown = next((name for name in names if name not in known), new)
