@@ -105,6 +105,8 @@ def _of_raters(
         if query is queries.rows_read:
             return rows
         asked = answer(query, **given)
+        if isinstance(asked, frozenset):
+            return asked & names
         if not isinstance(asked, Mapping):
             return asked[first:end]
         # Outputs have codes of the store, which are matched with nothing else.

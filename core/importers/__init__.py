@@ -485,9 +485,10 @@ def _long_file(
     source: Source, table: TextTable, found: _TableFile, options: ReadOptions
 ) -> _TableFile:
     """What of both readings is taken of a long table, decided on a part of its rows."""
-    part = replace(found, table=by_plan.sample_of(found.table))
+    sample = by_plan.sample_of(table)
+    by_names = sample if table is found.table else by_plan.sample_of(found.table)
     try:
-        decided = _planned_file(source, by_plan.sample_of(table), part, options, None)
+        decided = _planned_file(source, sample, replace(found, table=by_names), options, None)
     except by_plan.PlanAsks:
         raise
     except (UnreadableFile, AmbiguousLabels):

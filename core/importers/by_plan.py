@@ -163,16 +163,19 @@ def refusal_of(
 
 
 def sample_of(table: TextTable) -> TextTable:
-    """The first rows of a long table, and blocks of the others; a short one itself."""
+    """The first rows of a long table, and blocks of the others, of 16 MB at most; a short one
+    itself.
+    """
     import pyarrow as pa
 
-    n, size = len(table.row), SAMPLED // BLOCKS
+    n = len(table.row)
     if n <= 2 * SAMPLED:
         return table
-    starts = np.linspace(SAMPLED, n - size, BLOCKS).astype(int)
-    rows = np.unique(
-        np.concatenate([np.arange(SAMPLED), *(np.arange(s, s + size) for s in starts)])
-    )
+    a_row = sum(cells.nbytes for cells in table.columns.values()) / n
+    first = max(min(SAMPLED, int(MOST_BYTES / 2 / a_row)), FEWEST)
+    size = max(first // BLOCKS, 1)
+    starts = np.linspace(first, n - size, BLOCKS).astype(int)
+    rows = np.unique(np.concatenate([np.arange(first), *(np.arange(s, s + size) for s in starts)]))
     columns = {
         name: encode_cells(cells.take(pa.array(rows)).cast(pa.string()))
         for name, cells in table.columns.items()

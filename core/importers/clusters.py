@@ -27,8 +27,8 @@ LEAST_MEAN = 1.5
 """Items of a cluster on average; with fewer the column names items."""
 LEAST_CLUSTERS = 10
 """Below so many a column is taken only where somebody names it: nothing could be graded."""
-MOST_ROWS = 1_000_000
-"""Rows up to which texts are compared."""
+MOST_ROWS, MOST_TEXT = 1_000_000, 16 * 1024**2
+"""Rows, and bytes of different texts, up to which texts are compared."""
 TEXTS = ("prompt", "response", "response_a", "response_b")
 
 
@@ -65,7 +65,12 @@ def clustered(reading: ImportResult, options: ReadOptions) -> ImportResult:
         return reading
     columns = _columns(rows)
     told = [name for name in TEXTS if name in rows.column_names and rows[name].null_count == 0]
-    compared = "prompt" in told and len(told) > 1 and len(rows) <= MOST_ROWS
+    compared = (
+        "prompt" in told
+        and len(told) > 1
+        and len(rows) <= MOST_ROWS
+        and sum(rows[name].nbytes for name in told) <= MOST_TEXT
+    )
     if not columns and not compared:
         # Numbers of ten million items would be made for nothing.
         return reading

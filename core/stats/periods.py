@@ -48,13 +48,16 @@ def periods(
     rows : how many each text stands for; by default one.
 
     Dates are those of ISO 8601, of parts with points, slashes or hyphens, with the name of a month
-    in English, or seconds since 1970 and parts of them. In `3/4/2026` the day stands where a number
-    of the column is above 12; where none is, first with points and hyphens, second with slashes.
+    in English, or seconds since 1970 and parts of them; a time with an offset is in UTC. In
+    `3/4/2026` the day stands where a number of the column is above 12; where none is, first with
+    points and hyphens, second with slashes.
 
     None where fewer than half of the texts are dates, or all are of one day.
 
     >>> periods(["2026-01-31 12:00", "2026-02-01T09:30Z", None])
     (array([ 0,  1, -1]), ('2026-01-31', '2026-02-01'))
+    >>> periods(["2026-02-01 00:30+01:00", "2026-02-01 08:00"])[1]
+    ('2026-01-31', '2026-02-01')
     >>> periods(["31.12.2025", "1.1.2026"])[1]
     ('2025-12-31', '2026-01-01')
     """
@@ -80,13 +83,22 @@ def periods(
     return finest
 
 
+def _in_utc(text: str) -> date | None:
+    """The day in UTC of a time with an offset, None of any other: engines keep the moment alone."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return None if moment.tzinfo is None else moment.astimezone(UTC).date()
+
+
 def _day(text: str, day_first: bool) -> date | None:
     """The day that a text begins with; None where it is no date."""
     try:
         if found := _EPOCH.fullmatch(text):
             return datetime.fromtimestamp(int(found[1]), UTC).date()
         if found := _ISO.match(text):
-            return date(*map(int, found.groups()))
+            return _in_utc(text) or date(*map(int, found.groups()))
         if found := _PARTS.match(text):
             one, other, year = int(found[1]), int(found[3]), int(found[4])
             day, month = (one, other) if day_first else (other, one)

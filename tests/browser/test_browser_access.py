@@ -174,8 +174,8 @@ def test_browser_the_keyboard_alone_reaches_the_evidence(visitor):
 
     tab_to("Every check in words")
     visitor.page.keyboard.press("Enter")
-    visitor.page.get_by_role("button", name="See position").wait_for()
-    tab_to("See position")
+    visitor.page.get_by_role("button", name="See slot").wait_for()
+    tab_to("See slot")
     visitor.page.keyboard.press("Enter")
     visitor.page.wait_for_url("**/position_bias?**judge=**")
     visitor.arrive("Position bias")

@@ -88,7 +88,7 @@ def test_browser_a_table_downloads(visitor):
         visitor.page.get_by_role("button", name="CSV", exact=True).first.click()
     lines = Path(download.value.path()).read_text(encoding="utf-8").splitlines()
     assert lines[0].startswith('"judge","n","accuracy"')
-    assert len(lines) == 5
+    assert len(lines) == 6
 
 
 def test_browser_security_headers(app_url):
@@ -220,7 +220,7 @@ def test_browser_limits_that_are_sent_grade_the_whole_page(visitor):
 def test_browser_a_button_goes_to_another_page_with_its_state_in_the_url(visitor):
     visitor.open("/?category=Math&judge=sim-judge-careful")
     visitor.page.get_by_text("Every check in words").click()
-    visitor.page.get_by_role("button", name="See calibration").click()
+    visitor.page.get_by_role("button", name="See confidence").click()
     visitor.page.wait_for_url("**/calibration?**judge=**")
     visitor.arrive("Reliability diagrams")
     found = query(visitor)

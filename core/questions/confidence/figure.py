@@ -238,7 +238,7 @@ def th_figure(
             }
             traces += [curve | {"showlegend": False, "hoverinfo": "skip"}, curve | mark]
     fig = figure(
-        "ε: nearly certain is confidence over 1 − ε or under ε",
+        "ε (nearly certain: c > 1 − ε or c < ε)",
         "TH-Score",
         theme=theme,
         height=height,
