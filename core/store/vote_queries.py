@@ -179,6 +179,12 @@ def dated_columns(store: Snapshot, selection: Selection) -> tuple[str, ...]:
     return tuple(name for name in names if DATED.search(name))
 
 
+DAY = r"""coalesce(strftime(make_timestamp(epoch_us(
+    case when regexp_matches({value}, ':\d\d.*([+-]\d\d(:?\d\d)?|Z)$')
+    then try_cast({value} as timestamptz) end)), '%Y-%m-%d'), substr({value}, 1, 12))"""
+"""The day of a text in SQL."""
+
+
 @at_one_moment
 def vote_counts_by(
     store: Snapshot, selection: Selection, column: str, *, days: bool = False
@@ -190,7 +196,8 @@ def vote_counts_by(
     comparisons are those of `vote_counts` of the selection, whatever the value, so that values can
     be matched. Votes without a value are left out; numbers are in the order of their size.
 
-    days : by the first twelve letters of a text alone, which tell the day of a date.
+    days : by the first twelve letters of a text alone, which tell the day of a date; of a time
+        with an offset by its day in UTC.
 
     Raises as `vote_counts`, and UnknownName for a column that does not exist.
     """
@@ -198,7 +205,7 @@ def vote_counts_by(
     codes = dense_codes(store, selected, selection)
     check_column(store, column)
     value, joins = column_sql(column, extra="$column")
-    value = f"substr({value}, 1, 12)" if days else value
+    value = DAY.format(value=value) if days else value
     table = store.query(
         selected.sql(
             """

@@ -139,7 +139,8 @@ def unexplained(document: dict[str, Any]) -> list[tuple[str | int, ...]]:
             continue
         # What may not be decided alone is explained by what it rests on.
         if path[0] == "overall":
-            assert path[-1] == "alone", path
+            alone = document["overall"][path[1]]["use"]["decide"]["alone"]
+            assert path[-1] == "alone" or (path[4] == "alone" and alone["note"]), path
             continue
         kind = tuple(
             "*" if isinstance(key, int) or (place == 1 and path[0] == "judges") else str(key)

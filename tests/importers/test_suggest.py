@@ -128,8 +128,11 @@ def test_the_reply_of_the_old_bot_is_that_of_model_a() -> None:
 
 
 def test_one_column_of_labels_that_is_called_a_verdict_names_no_judge() -> None:
-    looks = inspect(b"item_id,Result\n1,A\n2,B\n3,tie\n", "t.csv")
-    assert (looks.layout, looks.mapping["vote"], looks.missing) == ("long", "Result", ("judge",))
+    file = b"item_id,Result\n1,A\n2,B\n3,tie\n"
+    with pytest.raises(UnreadableFile, match="--map vote=COLUMN"):
+        inspect(file, "t.csv")
+    looks = inspect(file, "t.csv", ReadOptions(mapping=(("vote", "Result"),)))
+    assert (looks.layout, looks.mapping["vote"]) == ("long", "Result")
     assert inspect(b"item_id,gpt\n1,A\n2,B\n3,tie\n", "t.csv").layout == "wide"
 
 

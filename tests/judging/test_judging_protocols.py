@@ -171,7 +171,7 @@ def test_scores_and_rankings_of_another_origin_stay(server, store, tmp_path, pro
     if "prompts" in other:
         copytree(FOLDER, tmp_path / "edited")
         edited = tmp_path / "edited" / f"{protocol}.md"
-        edited.write_text(edited.read_text().replace("\n--- user\n", " Be strict.\n--- user\n"))
+        edited.write_text(edited.read_text().replace("\n--- user\n", "\nBe strict.\n--- user\n"))
         other = {"prompts": tmp_path / "edited"}
     options = {"model": "fair", "protocol": protocol, "votes": 2, "name": "j", **other}
     with pytest.raises(InvalidOption, match=f"has {kind} of 'j' on item 'q0' from another"):

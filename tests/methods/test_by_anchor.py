@@ -18,6 +18,7 @@ from core.records import PairScores
 from core.stats.estimate import Estimate
 
 DEMO = REPOSITORY / "data" / "demo_votes.csv.gz"
+FUSER = REPOSITORY / "data" / "demo_fuser.csv.gz"
 
 
 def scores(strength, rng, *, prompts=60):
@@ -149,7 +150,7 @@ def test_a_circle_leaves_no_anchor_that_will_do():
 @pytest.mark.thorough
 def test_the_command_and_the_page_have_it(tmp_path, app):
     out = tmp_path / "audit.json"
-    assert main(["audit", str(DEMO), "--splits", "0", "--json", str(out)]) == 0
+    assert main(["audit", str(DEMO), str(FUSER), "--splits", "0", "--json", str(out)]) == 0
     found = json.loads(out.read_text())["anchors"]
     assert {row["anchor"] for row in found["rows"]} == {each["anchor"] for each in found["choices"]}
     assert found["recommended"] == "sim-anchor-one"

@@ -17,6 +17,7 @@ from core.errors import InvalidOption
 from core.finding.figure import rater_styles
 from core.finding.forest import forest, series
 from core.finding.wording import percent_span
+from core.questions.leaning import words
 from core.questions.leaning.preference import verbosity
 from core.questions.order import words as sentences
 from core.questions.order.balance import order_balance
@@ -264,7 +265,7 @@ def test_verbosity_is_what_exceeds_gold() -> None:
     # Gold ties on 5 of the 45 items, and so does the judge.
     assert one.beyond_gold.value == pytest.approx(0.25 * 40 / 45)
     assert one.beyond_gold.low < 0.22 < one.beyond_gold.high
-    assert sentences.verbosity("j", one) == (
+    assert words.verbosity("j", one) == (
         "j: prefers the longer response in 75 % of 160 decided votes "
         f"({percent_span(one.longer_rate)}); "
         "where gold decides, in 75 % of 160, and gold in 50 % of them."
@@ -274,7 +275,7 @@ def test_verbosity_is_what_exceeds_gold() -> None:
 def test_verbosity_without_gold_or_decided_votes() -> None:
     one = verbosity(lengths([(3, 1, 0, NO_GOLD)] * 5))
     assert (one.beyond_gold, one.gold_rate) == (None, None)
-    assert "without gold" in sentences.verbosity("j", one)
+    assert "without gold" in words.verbosity("j", one)
     assert verbosity(lengths([(0, 0, 2, 1)])) is None
     agreeing = verbosity(lengths([(2, 0, 0, 1)] * 9))
     # Gold prefers the longer one throughout: mere errors would look like a preference.
