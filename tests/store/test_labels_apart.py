@@ -342,6 +342,7 @@ def test_labels_of_layout_10_are_told_from_what_files_say(kind, tmp_path):
             connection.execute(f"drop table {name}")
         connection.execute(
             """alter table labelling drop column number;
+               alter table details drop column cluster;
                update settings set value = '10' where key = 'schema';
                insert into settings values ('flag:rubric:d', 'safe answers win'),
                                            ('flag:rubric:gone', 'long answers win')"""
