@@ -22,6 +22,7 @@ from starlette.requests import Request
 from streamlit.testing.v1 import AppTest
 
 from core import bounds
+from core.auditing.checks import BY_NAME
 from core.finding.answer import MOST_WORDS, words
 from core.finding.figure import COLOURS
 from core.places import MOVED, NAMES, now
@@ -370,7 +371,7 @@ def test_the_overview_says_what_the_audit_says(app):
     for result in checks:
         assert result.sentence in shown
         see = page.button(key=f"go-{result.check}")
-        assert see.label == f"See {result.check.replace('_', ' ')}"
+        assert see.label == f"See {BY_NAME[result.check].title}"
     frames = [frame.value for frame in page.dataframe if "rater" in frame.value]
     rows = frames[0].set_index("rater")
     for name, credit in credits.items():

@@ -198,9 +198,7 @@ def test_a_key_is_found_or_not_and_in_no_element(page, server, monkeypatch):
 
 @pytest.mark.parametrize(
     "label",
-    first_of(
-        "direct scores, 1 to 10", "greedy pair", "listwise orders", "APOC, confirmed overrides"
-    ),
+    first_of("levels of a scale", "greedy pair", "listwise orders", "APOC, confirmed overrides"),
 )
 def test_every_protocol_has_an_estimate(page, server, label):
     fill(page, server.url)

@@ -252,7 +252,7 @@ def test_what_changes_of_the_items_do(own_store_path: Path, monkeypatch: pytest.
         assert next(one.judges for one in store.datasets() if one.name == "changes") == 2
     monkeypatch.setenv("APPELLATE_STORE", str(own_store_path))
     app = new_app()
-    shown = opened(app, "position_bias", dataset="changes", judge="obedient")
+    shown = opened(app, "leaning", tab="Harmless edits", dataset="changes", judge="obedient")
     assert any(
         "A response with attack-own is preferred 50.0 points more often" in t.value
         for t in shown.text
