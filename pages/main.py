@@ -90,7 +90,8 @@ STYLE = """<style>
   .st-key-bar { row-gap: 0.1rem; }
   .st-key-bar > :last-child { order: 1; }
   .st-key-bar > :not(:first-child, :last-child) { order: 2; }
-  .st-key-card { padding: 0.4rem 0.8rem; }
+  .st-key-head-buttons { flex-wrap: nowrap; row-gap: 0; }
+  .st-key-card { padding: 0.25rem 0.8rem; }
   .st-key-card .st-key-judge { min-width: 4.25rem; flex: 1 1 4.25rem; }
   [class*="st-key-word-"] [data-testid="stText"] { font-size: 1.25rem; }
   .st-key-found [data-testid="stText"] { font-size: 1rem; }

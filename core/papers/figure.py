@@ -73,9 +73,18 @@ def _both_errors(fig: Any, table: DataFrame) -> None:
                 legendgroup=rule,
                 showlegend=not place,
             )
+    # The two axes meet in the middle of a phone: whole numbers at their ends, away from the edge.
+    low, high = float(table["n"].min()), float(table["n"].max())
+    pad = 0.15 * (high - low) or 1
+    votes = {
+        "title": "votes",
+        "range": [low - pad, high + pad],
+        "tickvals": sorted({low, high}),
+        "tickformat": ",.0f",
+    }
     fig.update_layout(
-        xaxis={"domain": [0, 0.46], "title": "votes"},
-        xaxis2={"domain": [0.54, 1], "title": "votes", "anchor": "y2"},
+        xaxis={**votes, "domain": [0, 0.46]},
+        xaxis2={**votes, "domain": [0.54, 1], "anchor": "y2"},
         yaxis_title="MAE",
         yaxis2={"title": "pairwise accuracy", "anchor": "x2"},
     )

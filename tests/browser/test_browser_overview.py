@@ -78,8 +78,8 @@ def test_browser_decision_evidence_and_checks_are_in_view_on_a_phone(visitor):
 def test_browser_a_click_chooses_the_judge_and_a_cell_opens_its_page(visitor):
     visitor.open("/")
     points = drawn(visitor, "wide-strip").locator("path.point")
-    # The chosen judge's mark is drawn last, so the third is that of the fourth judge.
-    points.nth(2).click(force=True)
+    # The chosen judge's mark is drawn last, so the fourth is that of the fifth judge.
+    points.nth(3).click(force=True)
     visitor.page.wait_for_url("**judge=sim-judge-first-slot**")
     visitor.settle()
     assert "Not " in visitor.page.locator(".st-key-card").inner_text()

@@ -84,7 +84,8 @@ def bar() -> Audit:
     """
     with st.container(horizontal=True, vertical_alignment="center", key="bar", gap="small"):
         st.title(NAMES["verdict"], anchor=False, width="content")
-        chip, buttons = st.empty(), st.container(horizontal=True, width="content", gap="small")
+        chip = st.empty()
+        buttons = st.container(horizontal=True, width="content", gap="small", key="head-buttons")
         if widgets.simulated():
             st.badge("Simulated demo data", color="orange", help=widgets.SIMULATED)
     found = share.found()
