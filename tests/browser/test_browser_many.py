@@ -64,7 +64,7 @@ JURY = "&".join(f"jury=judge-{place:02}" for place in range(65))
 
 
 @pytest.mark.parametrize(
-    "path", ["/?", "/position_bias?", "/errors?", f"/juries?{JURY}&", "/calibration?"]
+    "path", ["/?", "/position_bias?", "/confusion?", f"/juries?{JURY}&", "/calibration?"]
 )
 def test_browser_all_of_65_judges_on_request(chromium, at_home, many_url, path):
     with visiting(chromium, many_url, within=at_home(**DESK)) as visitor:

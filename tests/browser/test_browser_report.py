@@ -173,7 +173,7 @@ def shared(visitor: Any, button: str, to: Path) -> str:
 def test_share_hands_out_the_report_of_the_command(visitor: Any, tmp_path: Path) -> None:
     """As the command makes of all files of the demo."""
     out, here = tmp_path / "command.html", tmp_path / "report.html"
-    files = [str(DEMO.with_name(f"demo_{kind}.csv.gz")) for kind in KINDS]
+    files = [str(DEMO.with_name(f"demo_{kind}.csv.gz")) for kind in (*KINDS, "fuser")]
     assert main(["report", *files, "--html", str(out)]) == 0
     assert shared(visitor, "All tables and figures", here) == "report-demo-simulated.html"
     source = here.read_text(encoding="utf-8")

@@ -29,6 +29,7 @@ def test_browser_says_on_every_page_why_a_store_cannot_be_used(kind, chromium, a
         server, address = start_app(path, preexec_fn=give_up_rights if kind == "no right" else None)
         try:
             with visiting(chromium, address, within=at_home()) as visitor:
+                visitor.open("/")
                 links = visitor.page.locator("[data-testid=stSidebarNav]")
                 for page in pages_in_navigation():
                     if page == "verdict":
