@@ -75,6 +75,7 @@ STYLE = """<style>
 [class*="st-key-word-"] [data-testid="stText"] { font-size: 1.75rem; font-weight: 700; line-height: 1.25; }
 .st-key-found [data-testid="stText"] { font-size: 1.1rem; font-weight: 500; line-height: 1.35; }
 [data-testid="stLayoutWrapper"]:has(> [class*="st-key-narrow-"]) { display: none; }
+@media (min-width: 641px) { .st-key-bar [data-testid="stHorizontalBlock"] { flex-wrap: nowrap; } }
 @media print {
   [data-testid="stSidebar"], [data-testid="stHeader"], [data-testid="stToolbar"] { display: none; }
 }
