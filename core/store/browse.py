@@ -530,7 +530,7 @@ def _other_judgements(kind: Kind, raters: tuple[RaterCount, ...]) -> str:
 
 
 def _left_out(n: int, kind: Kind) -> str:
-    return f"{n:,} more without a {SAID[kind]} {'is' if n == 1 else 'are'} not counted" if n else ""
+    return f"{n:,} more without a {SAID[kind]}" if n else ""
 
 
 def describe_import(reading: ImportResult) -> str:
