@@ -412,7 +412,10 @@ def _legend(fig: Figure, names: Collection[str], theme: Theme) -> Figure:
         names = list(names)[:MOST_NAMED]
     lengths = [len(label(name)) for name in ("ideal", *names)]
     longest = max(lengths)
-    if longest <= LONG_NAME and sum(SIGN + LETTER * n for n in lengths) <= ROWS_ABOVE * LEGEND_WIDTH:
+    if (
+        longest <= LONG_NAME
+        and sum(SIGN + LETTER * n for n in lengths) <= ROWS_ABOVE * LEGEND_WIDTH
+    ):
         return fig
     across = max(1, LEGEND_WIDTH // (SIGN + LETTER * longest))
     room = LEGEND_ROW * -(-(len(names) + 1) // across)
