@@ -212,30 +212,31 @@ SIZES: tuple[tuple[str, int, float | None, Callable[[np.random.Generator], Any]]
 
 def by_conversation() -> Iterator[Population]:
     for name, n, share, sizes in SIZES:
-        for icc in (0.3, 0.8):
+        # The table's share is of conversations of either correlation.
+        for icc in ((0.3,), (0.8,), (0.3, 0.8)):
             for alpha in (0.05, 0.10):
 
                 def draw(
                     rng: np.random.Generator,
                     sizes: Callable[[np.random.Generator], Any] = sizes,
-                    icc: float = icc,
+                    icc: tuple[float, ...] = icc,
                 ) -> Drawn:
                     each = sizes(rng)
                     unit = np.repeat(np.arange(len(each)), each)
                     sure = rng.uniform(0.5, 1, len(unit))
                     # One value of the conversation takes the place of an answer's own in some.
-                    shared = rng.random(len(unit)) < math.sqrt(icc)
+                    shared = rng.random(len(unit)) < math.sqrt(rng.choice(icc))
                     chance = np.where(shared, rng.random(len(each))[unit], rng.random(len(unit)))
                     return sure, chance < 0.58 - 0.56 * sure, unit
 
                 yield Population(
-                    f"{name}, ICC {icc:g}",
+                    f"{name}, ICC {' or '.join(f'{value:g}' for value in icc)}",
                     n,
                     alpha,
                     draw,
                     # Mean of .58 − .56·s over s from the threshold to 1.
                     lambda threshold: 0.30 - 0.28 * threshold,
-                    share if alpha == 0.10 else None,
+                    share if alpha == 0.10 and len(icc) > 1 else None,
                 )
 
 
