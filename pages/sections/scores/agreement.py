@@ -166,7 +166,7 @@ def _by_model(state: PageState) -> None:
     found = state.shown.evidence[BY_MODEL]
     if found.within is not None:
         st.subheader("Within a model and between models", anchor=False)
-        widgets.answer(sentences.by_model_answer(found))
+        widgets.answer(sentences.by_model_answer(found), part="by-model")
 
 
 def _both(audit: ScoreAudit, pair: RaterPair) -> IntArray:
