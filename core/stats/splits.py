@@ -338,7 +338,8 @@ def _items_to_draw(sizes: IntArray, share: float, minimum: int) -> int:
     if n - sizes.max(initial=0) < minimum:
         raise TooFewLabels(
             f"Splits need at least {minimum} labelled comparisons to calibrate on and another item "
-            f"to evaluate on; there are {n} labelled comparisons of {n_items} items."
+            f"to evaluate on; there are {n} labelled comparisons of "
+            f"{n_items} item{'s' if n_items != 1 else ''}."
         )
     return min(max(1, round(share * n_items)), n_items - 1)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ..errors import InvalidOption
 from ..files import Progress, part_of
+from ..memory import give_back
 from ..schema import ImportResult, Kind, Selection
 from .browse import DatasetInfo, datasets
 from .connection import Database
@@ -48,6 +49,8 @@ class Store(Database):
                 parts = (k / len(readings), (k + 1) / len(readings))
                 store.load(reading, progress=part_of(progress, *parts))
                 readings[k] = reading = reading.without_votes()
+            if place is not None:
+                give_back()
             yield store
 
     def load(

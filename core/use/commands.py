@@ -176,8 +176,10 @@ def _audited(
                 _fetched(options, selection.where), _read_options(options), options.key
             )
         else:
-            found = _readings(options, part_of(progress, 0, 0.4))
-            readings = labels.beside(found, _read_options(options), options.key)
+            # No name holds what was read beside the list, which the store empties as it loads.
+            readings = labels.beside(
+                _readings(options, part_of(progress, 0, 0.4)), _read_options(options), options.key
+            )
             if options.most_rows is not None:
                 from ..warehouse.sample import sample_of
 

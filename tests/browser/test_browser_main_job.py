@@ -36,7 +36,9 @@ def enlarged(small: Path, folder: Path, *, pairs: int = 350) -> Path:
             judgment["judgment"]["scores"] = shown
             judgment["decision"] = "A>B" if shown[0] > shown[1] else "B>A"
         right = rng.random() < 0.7
-        record |= {"pair_id": f"pair-{i}", "label": "A>B" if (gap > 0) == right else "B>A"}
+        # Answers to one question would be one item.
+        record |= {"pair_id": f"pair-{i}", "question": f"Question {i}?"}
+        record |= {"label": "A>B" if (gap > 0) == right else "B>A"}
         lines.append(json.dumps(record))
     path = folder / small.name
     path.write_text("\n".join(lines), encoding="utf-8")

@@ -15,12 +15,15 @@ from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from places import REPOSITORY
 
 from core.__main__ import main
+from core.auditing import run as run_module
 from core.auditing.checks import CHECKS
 from core.auditing.options import AuditOptions, named_families
+from core.auditing.results import Audit
 
 SIX = 5e-7
 """Reference figures are printed with six digits."""
@@ -321,6 +324,25 @@ def test_gates(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, _, err = run(capsys, "audit", small, "--fail-if", "ece>0.9")
     assert code == 1
     assert "plain has no ece" in err
+
+
+def test_votes_of_a_file_are_held_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was read of ten million votes lay beside the store until the audit ended: 300 MB."""
+    path, rows = tmp_path / "votes.csv", 20_000
+    lines = (f"{k},a,b,j,{1 if k % 3 else -1},1" for k in range(rows))
+    path.write_text("\n".join(["item_id,model_a,model_b,judge,vote,gold", *lines]))
+    before, beside = pa.total_allocated_bytes(), []
+    really = run_module.audit
+
+    def watched(*args: Any, **options: Any) -> Audit:
+        beside.append(pa.total_allocated_bytes() - before)
+        return really(*args, **options)
+
+    monkeypatch.setattr(run_module, "audit", watched)
+    assert run(capsys, "audit", path, "--splits", 0)[0] == 0
+    assert beside[0] < 8 * rows
 
 
 def test_every_gate_is_in_every_output(small: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -533,7 +533,7 @@ def test_questions_to_the_wrong_kind_say_what_is_there_instead():
         ]
         assert found.categories == {"math": 0}
         assert stored(found).sentence.startswith(
-            "3 direct scores of 2 raters are in; 1 more without a score is not"
+            "3 direct scores of 2 raters are in; 1 more without a score: see the page Scores"
         )
 
 

@@ -379,7 +379,7 @@ def test_too_few_labels_are_refused_with_their_number():
     with pytest.raises(TooFewLabels, match="there are 20 labelled comparisons of 20 items"):
         splits(simulated(17, 20), rng=np.random.default_rng(0))
     one_big_item = simulated(18, 1, per_item=(60, 60))
-    with pytest.raises(TooFewLabels, match="60 labelled comparisons of 1 items"):
+    with pytest.raises(TooFewLabels, match="60 labelled comparisons of 1 item"):
         splits(one_big_item, rng=np.random.default_rng(0))
     with pytest.raises(TooFewLabels, match="there are 0"):
         splits(with_gold(one_big_item, np.full(60, NO_GOLD)), rng=np.random.default_rng(0))

@@ -39,10 +39,10 @@ if TYPE_CHECKING:
 STRIP = 0.13
 """Share of a figure's height that the strip of counts beneath takes."""
 CURVE_POINTS = 300
-LONG_NAME, MANY_NAMES = 24, 6
-"""Longer names, or more of them, need a legend of their own below the figure."""
-LEGEND_WIDTH, LETTER, LEGEND_ROW = 440, 7, 23
-"""Pixels: what a legend may take across, a letter, a row."""
+LONG_NAME, ROWS_ABOVE = 24, 2
+"""Longer names, or more rows of a legend, stand below the figure."""
+LEGEND_WIDTH, SIGN, LETTER, LEGEND_ROW = 440, 45, 7, 23
+"""Pixels: what a legend may take across, a sign with its margin, a letter, a row."""
 MOST_NAMED = 8
 """Judges in colour and in the legend."""
 FEW_CUTS = 25
@@ -410,10 +410,14 @@ def _legend(fig: Figure, names: Collection[str], theme: Theme) -> Figure:
             theme,
         )
         names = list(names)[:MOST_NAMED]
-    longest = max((len(label(name)) for name in names), default=0)
-    if longest <= LONG_NAME and len(names) <= MANY_NAMES:
+    lengths = [len(label(name)) for name in ("ideal", *names)]
+    longest = max(lengths)
+    if (
+        longest <= LONG_NAME
+        and sum(SIGN + LETTER * n for n in lengths) <= ROWS_ABOVE * LEGEND_WIDTH
+    ):
         return fig
-    across = max(1, LEGEND_WIDTH // (45 + LETTER * longest))
+    across = max(1, LEGEND_WIDTH // (SIGN + LETTER * longest))
     room = LEGEND_ROW * -(-(len(names) + 1) // across)
     fig.update_layout(
         height=fig.layout.height + room,

@@ -122,9 +122,6 @@ found = evaluate(
 for score in found.scores.values():
     print(score.name, score.mae, score.mae_item_low, score.mae_item_high, score.top_cluster)"""
         )
-    if numbers.menu_is_missing():
-        # The page was drawn before the rules were there.
-        st.rerun()
 
 
 def rules_frame(found: Evaluation) -> pd.DataFrame:
