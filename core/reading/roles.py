@@ -113,7 +113,7 @@ def find_roles(columns: Sequence[Column], constants: Sequence[Column], rows: int
             roles.give("metric", column, f"{column.distinct} names of what is judged")
         elif "prompt" in what and "item" not in what and column.kind in ("text", "short"):
             roles.give("prompt", column, "texts, and its name says the question")
-        elif "answer" in what and "model" not in what and column.kind == "text":
+        elif "answer" in what and column.kind == "text":
             roles.give("response", column, "texts, and its name says the answer")
         elif "model" in what and column.kind == "short" and is_few(column, rows):
             roles.give("model", column, f"{column.distinct} names, and its name says a model")

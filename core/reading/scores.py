@@ -9,7 +9,7 @@ from . import questions as ask
 from .facts import Column, differ_in_one, grade, level, number, repeats
 from .plan import CANONICAL, UNREAD, Draft, Judgement, own_name
 from .questions import listed
-from .roles import two_sides
+from .roles import TELLING, two_sides
 from .words import HARM, clean, tokens
 from .words import who as who_says
 
@@ -25,6 +25,8 @@ class Scores(Draft):
             c
             for c in candidates
             if c.kind in ("number", "pass", "level")
+            # Words that are names of columns, as `old bot`, name one of two.
+            or (_is_two_words(c) and not c.folded & {clean(name) for name in self.by})
             or c.name in said.columns
             or ({clean(w) for w in c.counts} <= {*said.labels})
         ]
@@ -159,6 +161,7 @@ class Scores(Draft):
             c for c in rest if c.kind in ("pass", "level") and any(m.kind == c.kind for m in main)
         ]
         alike = [c for c in alike if not (c.what - {"score", "verdict"})]
+        alike += [c for c in rest if c.kind == "short" and any(c.folded == m.folded for m in main)]
         if alike and not any(q.about == "who" for q in out.questions):
             out.questions.append(
                 ask.who(
@@ -336,3 +339,9 @@ def _sums(column: Column, others: list[Column]) -> bool:
         min(abs(total - sum(parts)), abs(total - sum(parts) / len(parts))) <= 0.011
         for total, *parts in whole
     )
+
+
+def _is_two_words(column: Column) -> bool:
+    """Whether a column of verdicts, by its name, has two words that may mean pass and fail."""
+    twice = column.distinct == 2 and min(column.counts.values()) > 1
+    return column.kind == "short" and twice and bool(column.what & TELLING)

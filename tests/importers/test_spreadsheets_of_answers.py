@@ -40,6 +40,38 @@ def test_a_judge_and_a_person_are_told_by_the_words_in_names_of_columns(head, ro
     assert reading.mapping["gold"] == head[1]
 
 
+def test_a_word_for_a_machine_makes_a_judge_of_a_reviewer():
+    """`AI reviewer` was a person, and who reviewed was not used."""
+    rows = [(one, f"{other} ", ("Maria", "Tom")[k % 2]) for k, (one, other) in enumerate(WORDS)]
+    (reading,) = read([("sheet.csv", sheet(("AI reviewer", "Human verdict", "Reviewed by"), rows))])
+    said = {(row["judge"], row["rater_type"]) for row in reading.votes.to_pylist()}
+    assert said == {("sheet", "llm"), ("Maria", "human"), ("Tom", "human")}
+    (reading,) = read([("sheet.csv", sheet(("LLM annotator", "expert annotator"), NUMBERS))])
+    assert reading.mapping["gold"] == "expert annotator"
+
+
+def test_two_words_of_a_verdict_are_asked_about_and_so_is_whose_the_other_column_is():
+    """They were refused: no column holds verdicts."""
+    rows = [
+        (judge, "approve" if (k + place) % 3 else "reject", "approve" if k % 4 else "reject")
+        for k in range(20)
+        for place, judge in enumerate(("gpt-4o", "claude-3"))
+    ]
+    head = ("case", "grader model", "grader decision", "QA team decision")
+    lines = [",".join((f"case-{k // 2}", *row)) for k, row in enumerate(rows)]
+    data = "\n".join((",".join(head), *lines)).encode()
+    with pytest.raises(AppellateError, match="which is good, 'approve' or 'reject'") as asked:
+        read([("long.csv", data)])
+    assert "'QA team decision' holds values as 'grader decision' does" in str(asked.value)
+    options = ReadOptions(
+        label_map=(("approve", "pass"), ("reject", "fail")), people=("QA team decision",)
+    )
+    (reading,) = read([("long.csv", data)], options)
+    first = reading.votes.to_pylist()[0]
+    assert (first["judge"], first["score"], first["gold"]) == ("gpt-4o", 0, 0)
+    assert (reading.votes.num_rows, reading.n_rejected) == (40, 0)
+
+
 def test_each_metric_has_its_gold():
     head = ("faithfulness_llm", "faithfulness_human", "relevance_llm", "relevance_human")
     rows = [(a, b, b, a) for a, b in NUMBERS]
