@@ -212,8 +212,12 @@ class Draft:
             if c.name == said.mapping.get("gold") or ("gold" in c.who and c.name not in told)
         ]
         left = [c for c in columns if c not in gold]
+        named = self.out.roles.of.get("person")
         people = [
-            c for c in left if c.name in said.people or ("person" in c.who and c.name not in told)
+            c
+            for c in left
+            if c.name in said.people
+            or (c.name not in told and ("person" in c.who or _is_beside(c, named)))
         ]
         left = [c for c in left if c not in people]
         judges = [c for c in left if c.name in told or "judge" in c.who or c.name in self.alike]
@@ -256,6 +260,12 @@ class Draft:
         if "judge" in self.out.roles.of:
             return ""
         return own_name(column) if column is not None and _tells_name(column) else self.source
+
+
+def _is_beside(column: Column, other: Column | None) -> bool:
+    """Whether two columns are of one object within a row, as `review.label` and `review.by`."""
+    within = column.name.rpartition(".")[0]
+    return other is not None and bool(within) and other.name.rpartition(".")[0] == within
 
 
 def _tells_name(column: Column) -> bool:

@@ -10,7 +10,7 @@ from .facts import Column, differ_in_one, grade, level, number, repeats
 from .plan import CANONICAL, UNREAD, Draft, Judgement, own_name
 from .questions import listed
 from .roles import TELLING, two_sides
-from .words import HARM, clean, tokens
+from .words import ANYBODYS, HARM, clean, tokens
 from .words import who as who_says
 
 
@@ -96,6 +96,10 @@ class Scores(Draft):
             several = len(main) > 1 and not logged and "judge" not in who_says(self.source)
             if lone or unnamed or several or self._anybodys(main):
                 out.questions.append(ask.who([c.name for c in main], (), metrics=True))
+        loose = [c for c in main if {*c.tokens} <= ANYBODYS and c.name not in said.columns]
+        if loose and len(loose) < len(main) and not out.questions:
+            others = [c.name for c in main if c not in loose]
+            out.questions.append(ask.who([c.name for c in loose], others, metrics=True))
         out.form = "scores"
         self._settle_gold(gold)
         metrics = {c.stem for c in main} if len(main) > 1 else set()

@@ -1,5 +1,6 @@
 """Spreadsheets of judged answers as people write them: who judged, what people said, and of what."""
 
+import json
 from shlex import split
 
 import pytest
@@ -70,6 +71,32 @@ def test_two_words_of_a_verdict_are_asked_about_and_so_is_whose_the_other_column
     first = reading.votes.to_pylist()[0]
     assert (first["judge"], first["score"], first["gold"]) == ("gpt-4o", 0, 0)
     assert (reading.votes.num_rows, reading.n_rejected) == (40, 0)
+
+
+def test_a_label_beside_its_annotator_is_a_persons_and_alone_is_asked_about():
+    """It was read as a second metric of the judge, in silence."""
+    records = [
+        {
+            "id": k,
+            "input": f"What is {k}?",
+            "output": f"A reply about {k}",
+            "evaluation": {"passed": k % 3 > 0},
+        }
+        | {"annotation": {"label": "good" if k % 4 else "bad", "annotator": "kim"}}
+        for k in range(40)
+    ]
+    (reading,) = read([("log.jsonl", lines_of(records))])
+    said = {(row["judge"], row["rater_type"]) for row in reading.votes.to_pylist()}
+    assert said == {("log", "llm"), ("kim", "human")}
+    for record in records:
+        del record["annotation"]["annotator"]
+    with pytest.raises(AppellateError, match=r"^log.jsonl: 'annotation\.label' holds") as asked:
+        read([("log.jsonl", lines_of(records))])
+    assert "--people annotation.label" in str(asked.value)
+
+
+def lines_of(records):
+    return "\n".join(map(json.dumps, records)).encode()
 
 
 def test_each_metric_has_its_gold():
