@@ -72,6 +72,8 @@ class Plan:
     runs: bool = False
     outliers: dict[str, frozenset[float]] = field(default_factory=dict)
     lower_is_better: tuple[str, ...] = ()
+    people: frozenset[str] = frozenset()
+    """Names of raters who are people, in a column where models judge too."""
     questions: list[Asked] = field(default_factory=list)
     refusal: str = ""
     notes: list[str] = field(default_factory=list)
@@ -128,9 +130,12 @@ class Plan:
         return "holds gold, and no column" in self.refusal
 
     def knows(self, names: Collection[str]) -> bool:
-        """Whether all of some names are columns or constants of its table."""
+        """Whether all of some names are columns or constants of its table, or raters in it."""
         here = {*self.table.columns, *self.table.constants} if self.table is not None else set()
-        return here >= {*names}
+        raters = (
+            self.roles.of[role].counts for role in ("judge", "person") if role in self.roles.of
+        )
+        return here.union(*raters) >= {*names}
 
     def vote(self, cell: str) -> int | None:
         """What a verdict says, where it does not name a model."""

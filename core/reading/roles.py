@@ -61,6 +61,9 @@ class Roles:
 
 def may_judge(column: Column) -> bool:
     """Whether a name leaves open that a column holds judgements."""
+    if "judge" in column.who and column.what == {"run"}:
+        # `judge_run2`: what a judge said again.
+        return True
     if column.what & (NEVER - {"order"}) or ("order" in column.what and not column.what & TELLING):
         return False
     return bool(column.what & TELLING or column.who - {"judge"}) or not column.what & _UNLIKELY

@@ -114,6 +114,9 @@ WHAT = {
 ANYBODYS = _set("label labels annotation annotations")
 """Names of what anybody may have given."""
 
+PREFERENCES = _set("winner winners preference preferred pref pick picked choice chosen better wins")
+"""Names of verdicts that say which of two is better."""
+
 MODELS = _set("gpt chatgpt claude gemini llama mistral qwen deepseek gemma mixtral")
 """Names of models, which in the name of a column name a judge."""
 ARTIFICIAL = MODELS | _set("llm ai ki ia auto automatic autograder autorater")

@@ -95,6 +95,52 @@ def test_a_label_beside_its_annotator_is_a_persons_and_alone_is_asked_about():
     assert "--people annotation.label" in str(asked.value)
 
 
+def test_people_and_a_model_in_one_column_of_raters_are_asked_apart():
+    """All three were judges, in silence."""
+    rows = [
+        (f"doc-{k}", rater, str(1 + (k + place) % 5))
+        for k in range(20)
+        for place, rater in enumerate(("gpt-4o", "anna", "ben"))
+    ]
+    data = "\n".join(map(",".join, [("document", "rater", "rating"), *rows])).encode()
+    with pytest.raises(AppellateError, match="are 'anna', 'ben' people") as asked:
+        read([("raters.csv", data)])
+    assert "--people anna ben (people); --judges gpt-4o anna ben" in str(asked.value)
+    for options, people in (
+        (ReadOptions(people=("anna", "ben")), {"anna", "ben"}),
+        (ReadOptions(judges=("gpt-4o", "anna", "ben")), set()),
+    ):
+        (reading,) = read([("raters.csv", data)], options)
+        rows = reading.votes.to_pylist()
+        assert len(rows) == 60
+        assert {row["judge"] for row in rows if row["rater_type"] == "human"} == people
+
+
+def test_columns_that_count_the_runs_of_a_judge_are_runs():
+    """They were not used, and the file was of people alone."""
+    rows = [(one, other, one, other) for one, other in SIDES]
+    rows = [tuple("01"[cell == "1"] for cell in row) for row in rows]
+    head = ("judge_run1", "judge_run2", "judge_run3", "human")
+    (reading,) = read([("sheet.csv", sheet(head, rows))])
+    assert reading.votes["judge"].unique().to_pylist() == ["sheet"]
+    assert sorted(reading.votes["run"].unique().to_pylist()) == [0, 1, 2]
+    assert reading.mapping["gold"] == "human"
+
+
+def test_one_question_about_a_few_words_of_a_judge_and_of_gold():
+    words = ["SUPPORTED", "REFUTED", "NOT ENOUGH INFO"]
+    rows = [(words[k % 3], words[k % 2]) for k in range(30)]
+    with pytest.raises(AppellateError, match="which is good") as asked:
+        read([("claims.csv", sheet(("llm_verdict", "gold_verdict"), rows))])
+    assert str(asked.value).count("which is good") == 1
+    said = tuple((word, "pass" if word == "SUPPORTED" else "fail") for word in words)
+    (reading,) = read(
+        [("claims.csv", sheet(("llm_verdict", "gold_verdict"), rows))], ReadOptions(label_map=said)
+    )
+    first, second = reading.votes.to_pylist()[:2]
+    assert (first["score"], first["gold"], second["score"], second["gold"]) == (1, 1, 0, 0)
+
+
 def lines_of(records):
     return "\n".join(map(json.dumps, records)).encode()
 
