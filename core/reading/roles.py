@@ -10,7 +10,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from .facts import Column, differ_in_one, side
-from .words import CLEAR_ORDERS, HUMANS, MACHINES, ORDERS, SIDES, TIES, VERSIONS, clean, tokens
+from .words import (
+    CLEAR_ORDERS,
+    HUMANS,
+    MACHINES,
+    ORDERS,
+    SIDES,
+    TIES,
+    VERSIONS,
+    clean,
+    tokens,
+    without_ending,
+)
 
 FEW = 40
 """Most different names of raters, models or metrics that a column of names has."""
@@ -71,6 +82,7 @@ def two_sides(one: Column, other: Column) -> tuple[Column, Column, tuple[str, st
     x, y = apart
     if x in SIDES and y in SIDES and SIDES[x] != SIDES[y]:
         return (one, other, (x, y)) if SIDES[x] == 0 else (other, one, (y, x))
+    x, y = without_ending(x), without_ending(y)
     for pair in VERSIONS:
         if (x, y) == pair:
             return one, other, pair
@@ -113,7 +125,7 @@ def find_roles(columns: Sequence[Column], constants: Sequence[Column], rows: int
             roles.give("metric", column, f"{column.distinct} names of what is judged")
         elif "prompt" in what and "item" not in what and column.kind in ("text", "short"):
             roles.give("prompt", column, "texts, and its name says the question")
-        elif "answer" in what and "model" not in what and column.kind == "text":
+        elif "answer" in what and column.kind == "text":
             roles.give("response", column, "texts, and its name says the answer")
         elif "model" in what and column.kind == "short" and is_few(column, rows):
             roles.give("model", column, f"{column.distinct} names, and its name says a model")
@@ -262,7 +274,7 @@ def by_header(column: Column, sides: tuple[str, str] | None) -> dict[str, int] |
     found: dict[str, int] = {}
     n = 0
     for cell, times in column.counts.items():
-        words = set(tokens(cell))
+        words = set(map(without_ending, tokens(cell)))
         there = [each in words for each in sides]
         if sum(there) == 1 and len(words) <= 6:
             found[clean(cell)] = 1 if there[0] else -1
