@@ -146,6 +146,13 @@ def _transfer(table: DataFrame) -> str:
     )
 
 
+def _few_votes(table: DataFrame) -> str:
+    some = table.dropna(subset="votes")
+    less = (some["gain"] > 0).groupby(some["votes"]).agg(["sum", "size"])
+    cells = (f"{row['sum']} of {row['size']} with {votes:g}" for votes, row in less.iterrows())
+    return f"cells in which BTD errs less than the majority: {', '.join(cells)} votes"
+
+
 SHOWN = (
     Shown(
         item="RAEE Table 9, Figure 4",
@@ -224,6 +231,15 @@ SHOWN = (
         flags='--judge "gpt-5.4 [base]" --splits 40',
         options=AuditOptions(splits=40),
         settings=Settings(judge="gpt-5.4 [base]"),
+    ),
+    Shown(
+        item="BTD Table 7",
+        file="votes/rewardbench2_pairs",
+        votes="3 judges, five tasks",
+        says=_few_votes,
+        flags="--votes 1 2 3 --splits 40",
+        options=AuditOptions(splits=40),
+        settings=Settings(sizes=(1, 2, 3)),
     ),
 )
 

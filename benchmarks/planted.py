@@ -599,6 +599,18 @@ def report(found: Sequence[Found], at_level: AtLevel | None = None) -> str:
     return "\n\n".join("\n".join(lines) for lines in parts)
 
 
+def _promises(options: argparse.Namespace) -> None:
+    """Print what is promised of single answers, of versions, and of what is decided alone."""
+    from . import planted_alone, planted_reference
+
+    few, chosen = 20 if options.quick else None, [text for text in options.only if text != "alone"]
+    how = {"workers": options.workers, "seed": options.seed}
+    if chosen:
+        planted_reference.run(chosen, draws=options.draws or few or planted_reference.DRAWS, **how)
+    if "alone" in options.only:
+        planted_alone.run(draws=options.draws or few or planted_alone.DRAWS, **how)
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.planted", description=__doc__)
@@ -619,14 +631,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--kept", type=Path, help="JSON lines of what is found, to go on from")
     options = parser.parse_args(arguments)
     if all(text.partition(".")[0] in ("reference", "alone", "versions") for text in options.only):
-        from . import planted_reference
-
-        planted_reference.run(
-            options.only,
-            draws=options.draws or (20 if options.quick else planted_reference.DRAWS),
-            workers=options.workers,
-            seed=options.seed,
-        )
+        _promises(options)
         return
     draws, power_draws, level_draws = (
         (20, 10, 5) if options.quick else (DRAWS, POWER_DRAWS, LEVEL_DRAWS)

@@ -1,9 +1,10 @@
-"""What is promised of who, which, follows, uses and of what is decided alone, drawn anew:
-`python -m benchmarks.planted --only reference` and `--only alone`.
+"""What is promised of who, which, follows and uses, drawn anew:
+`python -m benchmarks.planted --only reference`.
 
 Judges, people and labels are drawn here by code that shares nothing with the methods. Every cell
 has the share that the design was simulated with; a cell is outside where the share that is seen is
-on the worse side of it by more than two standard errors of both.
+on the worse side of it by more than two standard errors of both. Where no method could reach the
+design's share, what can be reached is wanted: `ATTAINABLE`, reckoned without the methods.
 """
 
 from __future__ import annotations
@@ -21,13 +22,11 @@ from typing import Any, Literal
 import numpy as np
 
 from core.auditing.checks import LIMITS
-from core.questions.confidence.alone import threshold_for_risk
 from core.questions.reference.second_look import order_of_disagreements, second_look
 from core.questions.reference.which import Design
 from core.questions.scores.evidence import JudgedScores, ScoreEvidence
 from core.questions.scores.overall import check_scores, overall_of_scores
 from core.questions.scores.table import ScoreTable
-from core.records import OutcomeCounts
 
 from . import planted_versions
 
@@ -189,6 +188,48 @@ def of_levels(judge: str, people: int, r: float, n: int) -> Draw:
     return draw
 
 
+ATTAINABLE = {
+    (0.5, 60): 0.172,
+    (0.5, 100): 0.266,
+    (0.5, 300): 0.652,
+    (0.65, 60): 0.289,
+    (0.65, 100): 0.459,
+    (0.65, 300): 0.900,
+    (0.8, 60): 0.684,
+    (0.8, 100): 0.895,
+}
+"""r of two people, and answers → share of draws in which a judge like them is shown to be less than
+.10 below, by somebody who knows the standard error of the difference: d − t·SE > −.10, d of 20,000
+draws. No interval that covers .95 by the width that it needs does so more often; the design had
+.33, .48 and .93 at r .65, and .73 and .95 at r .80, of 200 draws."""
+
+
+def attainable(r: float, n: int, draws: int, rng: np.random.Generator) -> float:
+    """A value of `ATTAINABLE`, with r of two normal values that are cut reckoned exactly."""
+    from scipy.optimize import brentq
+    from scipy.stats import multivariate_normal, norm, t
+
+    below = norm.cdf(STEPS)
+    variance = sum(min(a, b) - a * b for a in below for b in below)
+
+    def of_levels_at(rho: float) -> float:
+        both = multivariate_normal(cov=[[1, rho], [rho, 1]])
+        joint = sum(float(both.cdf([a, b])) for a in STEPS for b in STEPS)
+        return float((joint - below.sum() ** 2) / variance) - r
+
+    share = brentq(of_levels_at, 0.01, 0.98)
+    quality = rng.normal(size=(draws, n))
+    seen = []
+    for _ in range(3):
+        noise = rng.normal(size=quality.shape)
+        values = np.searchsorted(STEPS, math.sqrt(share) * quality + math.sqrt(1 - share) * noise)
+        centred = values - values.mean(axis=1, keepdims=True)
+        seen.append(centred / np.sqrt((centred**2).mean(axis=1, keepdims=True)))
+    judge, anna, ben = seen
+    gain = (judge * (anna + ben) / 2 - anna * ben).mean(axis=1)
+    return float((gain - t.ppf(0.975, n - 1) * gain.std() > -0.10).mean())
+
+
 NEVER: dict[str, tuple[float, Side]] = {
     "measure yes": (0.005, "at most"),
     "decide yes": (0.005, "at most"),
@@ -203,9 +244,7 @@ def families_of_levels() -> Iterator[Planted]:
                     name = f"{judge}, {people} of r {r:g}, {n}"
                     yield Planted("reference.levels", name, of_levels(judge, people, r, n), NEVER)
     measures = {0.5: (0.80, 0.92, 1, 1), 0.65: (0.99, 1, 1, 1), 0.8: (1, 1, 1, 1)}
-    # At r .65 the difference of 300 answers has a standard error of .030, so that an interval that
-    # covers is above −.10 in Φ(.10/.030 − 1.96) = .91 of draws at most; .93 of 200 was chance.
-    places = {0.5: (0.17, 0.30, 0.64, None), 0.65: (0.33, 0.48, 0.91, 1), 0.8: (0.73, 0.95, 1, 1)}
+    places = {0.5: (0.17, 0.30, 0.64, None), 0.65: (0.33, 0.48, 0.93, 1), 0.8: (0.73, 0.95, 1, 1)}
     none = (0.005, 0.005, 0.0, 0.0)
     for k, n in enumerate((60, 100, 300, 1000)):
         for r in measures:
@@ -214,7 +253,7 @@ def families_of_levels() -> Iterator[Planted]:
                 "decide no": (none[k], "at most"),
             }
             if (place := places[r][k]) is not None:
-                wanted["decide yes"] = (place, "at least")
+                wanted["decide yes"] = (min(place, ATTAINABLE.get((r, n), 1.0)), "at least")
             name = f"as a person, 2 of r {r:g}, {n}"
             yield Planted("reference.levels", name, of_levels("as a person", 2, r, n), wanted)
             for judge in ("better", "one level up"):
@@ -356,8 +395,9 @@ GOOD = {
     "half of each verdict": (0.25, 0.38, 0.73),
     "all fails and a tenth": (0.39, 0.39, 0.39),
     "equal classes": (0.04, 0.04, 0.05),
-    # At 60 labels the prototype itself gives .12: 29 of 30 of each class have to be right.
-    "equal classes, said": (0.12, 0.44, 0.94),
+    # Binomial, of half the labels in each class and the fewest right that show .80: the design had
+    # .36, .44 and .94 of 200 draws (29 of 30 have to be right in both).
+    "equal classes, said": (0.102, 0.387, 0.928),
 }
 LOWEST_COVER = {
     "random": 0.91,
@@ -384,6 +424,9 @@ def families_of_labels() -> Iterator[Planted]:
                 if name != "coin":
                     for rate in ("tpr", "tnr", "rate"):
                         wanted[f"{rate} covered"] = (LOWEST_COVER[design], "at least")
+                    if design == "equal classes" and labels == 100:
+                        # Fifty passes and fifty fails, as guides teach.
+                        wanted["rate covered"] = (0.95, "at least")
                 if design == "equal classes":
                     wanted["asked"] = (1.0, "at least")
                 yield Planted(
@@ -424,130 +467,18 @@ def families_of_second_looks() -> Iterator[Planted]:
         )
 
 
-# What is decided alone.
-
-SureAndWrong = Callable[[int, np.random.Generator], tuple[Any, Any]]
-SEVEN = np.array([0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0])
-
-
-def seven_levels(n: int, rng: np.random.Generator) -> tuple[Any, Any]:
-    """Seven stated levels, wrong from 45 % at .5 to 3 % at 1."""
-    sure = rng.choice(SEVEN, n)
-    return sure, rng.random(n) < 0.45 - 0.42 * (sure - 0.5) / 0.5
-
-
-def seven_flat(error: float) -> SureAndWrong:
-    return lambda n, rng: (rng.choice(SEVEN, n), rng.random(n) < error)
-
-
-def says_nothing(n: int, rng: np.random.Generator) -> tuple[Any, Any]:
-    return rng.random(n), rng.random(n) < 0.02
-
-
-def surest_worst(n: int, rng: np.random.Generator) -> tuple[Any, Any]:
-    """The surest 7 % are wrong in 30 %, the others in 5 %."""
-    sure = rng.random(n)
-    return sure, rng.random(n) < np.where(sure > 0.93, 0.30, 0.05)
-
-
-def overconfident(n: int, rng: np.random.Generator) -> tuple[Any, Any]:
-    """P(yes) of a judge that is right as often as a less sure one would be."""
-    sure = 0.5 + 0.5 * rng.beta(3, 1, n)
-    return sure, rng.random(n) < 0.5 - 0.47 * (2 * sure - 1) ** 3
-
-
-GENERATORS: dict[str, SureAndWrong] = {
-    "overconfident P(yes)": overconfident,
-    "seven levels, 45 to 3 %": seven_levels,
-    "seven levels, 2 %": seven_flat(0.02),
-    "seven levels, 4 %": seven_flat(0.04),
-    "says nothing, 2 %": says_nothing,
-    "surest are worst": surest_worst,
-}
-TRUTH_DRAWS = 400_000
-CONVERSATIONS = ((500, 3), (200, 5))
-
-
-@cache
-def truth_of(name: str) -> tuple[Any, Any]:
-    """Sureness, strictest first, and the true error rate from each on."""
-    sure, wrong = GENERATORS[name](TRUTH_DRAWS, np.random.default_rng(99))
-    order = np.argsort(-sure, kind="stable")
-    return -sure[order], np.cumsum(wrong[order]) / np.arange(1, TRUTH_DRAWS + 1)
-
-
-def of_alone(name: str, n: int, alpha: float) -> Draw:
-    def draw(rng: np.random.Generator) -> Seen:
-        sure, wrong = GENERATORS[name](n, rng)
-        found = _threshold(sure, wrong, np.arange(n), alpha)
-        if found is None:
-            return {"broken": 0.0, "share": 0.0}
-        negative, rate = truth_of(name)
-        last = int(np.searchsorted(negative, -found[0] + 1e-9)) - 1
-        return {"broken": float(rate[max(last, 0)] > alpha), "share": found[1]}
-
-    return draw
-
-
-def of_conversations(units: int, each: int, icc: float, alpha: float) -> Draw:
-    """Answers of conversations whose errors go together; sureness lowers the error."""
-
-    def draw(rng: np.random.Generator) -> Seen:
-        unit = np.repeat(np.arange(units), each)
-        sure = rng.uniform(0.5, 1, len(unit))
-        error = 0.3 - 0.28 * (sure - 0.5) / 0.5
-        # One value of the conversation takes the place of an answer's own in a share of them.
-        together = np.where(
-            rng.random(len(unit)) < math.sqrt(icc), rng.random(units)[unit], rng.random(len(unit))
-        )
-        found = _threshold(sure, together < error, unit, alpha)
-        if found is None:
-            return {"broken": 0.0, "share": 0.0}
-        return {"broken": float((0.02 + 0.28 * (1 - found[0])) > alpha), "share": found[1]}
-
-    return draw
-
-
-def _threshold(sure: Any, wrong: Any, unit: Any, alpha: float) -> tuple[float, float] | None:
-    outcomes = OutcomeCounts(
-        item=unit,
-        confidence=sure,
-        n=np.ones(len(sure), np.int64),
-        correct=(~wrong).astype(np.int64),
-    )
-    found = threshold_for_risk(outcomes, alpha=alpha, delta=0.05)
-    if found.threshold is None or found.coverage is None:
-        return None
-    return found.threshold, found.coverage
-
-
-def families_of_alone() -> Iterator[Planted]:
-    kept: dict[str, tuple[float, Side]] = {"broken": (0.05, "at most")}
-    for name in GENERATORS:
-        for alpha in (0.02, 0.05, 0.10):
-            for n in (100, 300, 1000):
-                cell = f"{name}, α {alpha:g}, {n}"
-                yield Planted("alone", cell, of_alone(name, n, alpha), kept)
-    for units, each in CONVERSATIONS:
-        for icc in (0.3, 0.8):
-            for alpha in (0.05, 0.10):
-                cell = f"{units} conversations of {each}, ICC {icc:g}, α {alpha:g}"
-                yield Planted("alone", cell, of_conversations(units, each, icc, alpha), kept)
-
-
 def situations() -> list[Planted]:
     return [
         *families_of_levels(),
         *families_of_pass_fail(),
         *families_of_labels(),
         *families_of_second_looks(),
-        *families_of_alone(),
         *planted_versions.families(),
     ]
 
 
 def drawn_cells(one: Planted, draws: int, seed: int) -> tuple[list[Cell], float]:
-    """Every wanted share of a situation, and of thresholds the mean share decided alone."""
+    """Every wanted share of a situation, and the mean of what is decided or labelled."""
     rng = np.random.default_rng([seed, zlib.crc32(f"{one.family} {one.name}".encode())])
     seen = [one.draw(rng) for _ in range(draws)]
     cells = []

@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -92,13 +93,18 @@ def evaluations(path: Path, *, category: str | None = None) -> dict[Cell, Evalua
 OTHER_PRIORS = {
     "weak": "Shrunken BTD, fixed weak prior",
     "own": "Shrunken BTD, only this judge's other categories",
+    "unchecked": "Shrunken BTD, its prior not checked",
 }
 
 
 def other_priors(path: Path) -> dict[str, dict[Cell, MethodScore]]:
     """Shrunken BTD with other priors on the same splits, without resamples: key → cell → score."""
     found = cells(path)
-    by_key = {"weak": dict.fromkeys(found, WEAK), "own": priors(found, own=True)}
+    by_key = {
+        "weak": dict.fromkeys(found, WEAK),
+        "own": priors(found, own=True),
+        "unchecked": {cell: replace(prior, checked=False) for cell, prior in priors(found).items()},
+    }
     return {
         key: {
             cell: evaluate(
@@ -217,6 +223,16 @@ def temperature_table(path: Path) -> str:
     return "\n".join(lines)
 
 
+def unanimous(path: Path) -> str:
+    """Sentence: share of the comparisons on which all votes agree, by temperature."""
+    agree: dict[float, list[float]] = {}
+    for (judge, _), votes in cells(path).items():
+        most = np.max([votes.plus, votes.tie, votes.minus], axis=0)
+        agree.setdefault(_temperature(judge), []).extend(most == votes.n)
+    shares = (f"{np.mean(agree[degree]):.0%} at {degree:g}" for degree in sorted(agree))
+    return f"All votes agree on {', '.join(shares)} of the comparisons."
+
+
 def _temperature(judge: str) -> float:
     stated = re.search(r"T=([\d.]+)", judge)
     if stated is None:
@@ -238,7 +254,8 @@ def main() -> None:
     )
     options = parser.parse_args()
     if options.temperature:
-        print(temperature_table(options.votes or TEMPERATURES))
+        path = options.votes or TEMPERATURES
+        print(f"{unanimous(path)}\n\n{temperature_table(path)}")
         return
     path = options.votes or VOTES
     found, others = evaluations(path), other_priors(path)

@@ -28,6 +28,21 @@ NO_SIDE = -9
 """Code of an unknown longer side."""
 NO_VOTE = -9
 """Code of a vote that is not there."""
+DERIVED = ("fuser(", "usc(", "gsa(", "apoc(")
+"""Beginnings of names of judges that read other judgements: no members of a jury, unless they are
+chosen.
+"""
+
+
+def independent(judges: Iterable[str]) -> list[str]:
+    """Judges that may be pooled: one that read the others' judgements would count these twice. All
+    where every one did, as then those it read are not here.
+
+    >>> independent(["a", "b", "fuser(a)"]), independent(["fuser(a)"])
+    (['a', 'b'], ['fuser(a)'])
+    """
+    names = list(judges)
+    return [name for name in names if not name.startswith(DERIVED)] or names
 
 
 class InvalidCounts(AppellateError):

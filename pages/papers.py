@@ -63,10 +63,19 @@ def address(item: Item) -> str:
     return f"{item.page}?{urlencode(state)}"
 
 
+def at_main_figure() -> None:
+    """Another paper begins with its own figure, also where it has an item of the same number."""
+    st.session_state["paper-item"] = MAIN[st.session_state["paper"]]
+
+
 def page() -> None:
     """The items of a paper, and one of them on the visitor's data."""
     paper = widgets.choice(
-        "Paper", list(PAPERS), key="paper", help="; ".join(f"{k}: {v}" for k, v in PAPERS.items())
+        "Paper",
+        list(PAPERS),
+        key="paper",
+        help="; ".join(f"{k}: {v}" for k, v in PAPERS.items()),
+        on_change=at_main_figure,
     )
     items = [item for item in ITEMS if item.paper == paper]
     st.caption(PAPERS[paper])

@@ -144,7 +144,11 @@ class ReadOptions:
         default=(), metadata=flag("columns that are runs of one judge", metavar="COLUMN")
     )
     people: tuple[str, ...] = field(
-        default=(), metadata=flag("columns that hold a person's judgements each", metavar="COLUMN")
+        default=(),
+        metadata=flag(
+            "columns that hold a person's judgements each, or names of raters who are people",
+            metavar="COLUMN",
+        ),
     )
     position: tuple[tuple[str, str], ...] = field(
         default=(),

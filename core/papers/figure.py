@@ -62,19 +62,21 @@ def _bars(fig: Any, table: DataFrame) -> None:
 
 def _both_errors(fig: Any, table: DataFrame) -> None:
     """MAE to the left, accuracy to the right, a line per rule."""
-    for rule, rows in table.groupby("rule"):
+    for number, (rule, rows) in enumerate(table.groupby("rule")):
         for place, name in (("", "mae"), ("2", "pa")):
             fig.add_scatter(
-                x=rows["n"],
+                x=rows["votes"],
                 y=rows[name],
                 xaxis=f"x{place}",
                 yaxis=f"y{place}",
                 name=rule,
                 legendgroup=rule,
+                # Colours come again after so many rules.
+                line_dash="solid" if number < len(fig.layout.template.layout.colorway) else "dash",
                 showlegend=not place,
             )
     # The two axes meet in the middle of a phone: whole numbers at their ends, away from the edge.
-    low, high = float(table["n"].min()), float(table["n"].max())
+    low, high = float(table["votes"].min()), float(table["votes"].max())
     pad = 0.15 * (high - low) or 1
     votes = {
         "title": "votes",

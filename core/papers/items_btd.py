@@ -225,7 +225,7 @@ ITEMS = (
         "Figure 2",
         "MAE and accuracy of every rule by number of votes",
         labels.vote_numbers,
-        ("n", "rule", "mae", "pa"),
+        ("votes", "rule", "mae", "pa"),
         ours="USC and GSA have read all votes, so they stand at all votes alone",
     ),
     _votes(
@@ -276,7 +276,7 @@ ITEMS = (
         "Figures 4, 11",
         "MAE by number of labels, 20 to 200",
         labels.label_numbers,
-        ("n", "rule", "mae"),
+        ("labels", "rule", "mae"),
     ),
     _collect(
         "Figures 5–7",
@@ -348,7 +348,7 @@ ITEMS = (
         "first experiments",
         "labels, votes and transfer",
         labels.label_numbers,
-        ("n", "rule", "mae"),
+        ("labels", "rule", "mae"),
     ),
     _here(
         "recovery",

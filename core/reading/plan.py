@@ -72,6 +72,8 @@ class Plan:
     runs: bool = False
     outliers: dict[str, frozenset[float]] = field(default_factory=dict)
     lower_is_better: tuple[str, ...] = ()
+    people: frozenset[str] = frozenset()
+    """Names of raters who are people, in a column where models judge too."""
     questions: list[Asked] = field(default_factory=list)
     refusal: str = ""
     notes: list[str] = field(default_factory=list)
@@ -127,9 +129,12 @@ class Plan:
         return "holds gold, and no column" in self.refusal
 
     def knows(self, names: Collection[str]) -> bool:
-        """Whether all of some names are columns or constants of its table."""
+        """Whether all of some names are columns or constants of its table, or raters in it."""
         here = {*self.table.columns, *self.table.constants} if self.table is not None else set()
-        return here >= {*names}
+        raters = (
+            self.roles.of[role].counts for role in ("judge", "person") if role in self.roles.of
+        )
+        return here.union(*raters) >= {*names}
 
     def vote(self, cell: str) -> int | None:
         """What a verdict says, where it does not name a model."""
@@ -212,8 +217,12 @@ class Draft:
             if c.name == said.mapping.get("gold") or ("gold" in c.who and c.name not in told)
         ]
         left = [c for c in columns if c not in gold]
+        named = self.out.roles.of.get("person")
         people = [
-            c for c in left if c.name in said.people or ("person" in c.who and c.name not in told)
+            c
+            for c in left
+            if c.name in said.people
+            or (c.name not in told and ("person" in c.who or _is_beside(c, named)))
         ]
         left = [c for c in left if c not in people]
         judges = [c for c in left if c.name in told or "judge" in c.who or c.name in self.alike]
@@ -256,6 +265,12 @@ class Draft:
         if "judge" in self.out.roles.of:
             return ""
         return own_name(column) if column is not None and _tells_name(column) else self.source
+
+
+def _is_beside(column: Column, other: Column | None) -> bool:
+    """Whether two columns are of one object within a row, as `review.label` and `review.by`."""
+    within = column.name.rpartition(".")[0]
+    return other is not None and bool(within) and other.name.rpartition(".")[0] == within
 
 
 def _tells_name(column: Column) -> bool:

@@ -20,7 +20,7 @@ from .roles import TELLING, find_roles, may_judge
 from .scores import Scores
 from .verdicts import CLEAR, Verdicts
 from .walk import Table
-from .words import clean, tokens
+from .words import ARTIFICIAL, clean, tokens
 from .words import who as who_says
 
 MOST_QUESTIONS = 2
@@ -147,6 +147,7 @@ class _Planner(Verdicts, Scores, Items):
         candidates += [c for c in open_ if c.name in self.alike and c not in candidates]
         votes = [each for each in candidates if self._is_vote(each)]
         if self._votes(votes) or self._scores([each for each in candidates if each not in votes]):
+            self._raters()
             self._constant()
             self._items()
             self._status()
@@ -188,6 +189,22 @@ class _Planner(Verdicts, Scores, Items):
                 and {clean(cell) for cell in column.counts} <= names
             ):
                 self._refuse("It is a matrix whose columns are its rows: results, not judgements.")
+
+    def _raters(self) -> None:
+        """Which raters of one column are people, where some are named as models are."""
+        of, said = self.out.roles.of, self.said
+        column = of.get("judge") or of.get("person")
+        if column is None or any(each.rater for each in self.out.judgements):
+            return
+        raters = {*column.counts}
+        if raters & {*said.people, *said.judges}:
+            self.out.people = frozenset(raters & {*said.people} or raters - {*said.judges})
+            return
+        models = sorted(name for name in raters if {*tokens(name)} & ARTIFICIAL)
+        others = sorted(raters - {*models})
+        told = "rater_type" in of or {*column.tokens} & {"judge", "judges"} or said.columns
+        if models and others and not told:
+            self.out.questions.append(ask.raters(column.name, models, others))
 
     def _systems(self) -> None:
         """A7: numbers of which nothing says who judged, or what was judged, are results."""

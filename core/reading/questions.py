@@ -94,14 +94,20 @@ def codes(numbers: Sequence[float], columns: Sequence[str], *, grades: bool) -> 
     )
 
 
-def two_words(words: Sequence[str], columns: Sequence[str]) -> Asked:
-    one, other = words[:2]
+def few_words(words: Sequence[str], columns: Sequence[str]) -> Asked:
+    which = f"{listed(words[:-1])} or {listed(words[-1:])}"
+    alone = "" if len(words) == 2 else " alone"
     return Asked(
         about="labels",
-        text=f"In {listed(columns)}, which is good, {listed([one])} or {listed([other])}?",
+        text=f"In {listed(columns)}, which is good, {which}?",
         choices=tuple(
-            (typed("--label-map", f"{good}=pass", f"{bad}=fail"), f"'{good}' is good")
-            for good, bad in ((one, other), (other, one))
+            (
+                typed(
+                    "--label-map", f"{good}=pass", *(f"{bad}=fail" for bad in words if bad != good)
+                ),
+                f"'{good}'{alone} is good",
+            )
+            for good in words
         ),
     )
 
@@ -124,6 +130,18 @@ def who(names: Sequence[str], like: Sequence[str], *, metrics: bool, judge: bool
             (*by_metric, judges, people, *others)
             if judge
             else (people, judges, *by_metric, *others)
+        ),
+    )
+
+
+def raters(name: str, models: Sequence[str], others: Sequence[str]) -> Asked:
+    return Asked(
+        about="who",
+        text=f"{listed([name])}: {listed(models)} {'are' if len(models) > 1 else 'is'} named as "
+        f"models are; are {listed(others)} people?",
+        choices=(
+            (typed("--people", *others), "people" if len(others) > 1 else "a person"),
+            (typed("--judges", *models, *others), "judges, as the others are"),
         ),
     )
 

@@ -20,6 +20,8 @@ from .words import (
     VERSIONS,
     clean,
     tokens,
+    what,
+    who,
     without_ending,
 )
 
@@ -60,6 +62,9 @@ class Roles:
 
 def may_judge(column: Column) -> bool:
     """Whether a name leaves open that a column holds judgements."""
+    if "judge" in column.who and column.what == {"run"}:
+        # `judge_run2`: what a judge said again.
+        return True
     if column.what & (NEVER - {"order"}) or ("order" in column.what and not column.what & TELLING):
         return False
     return bool(column.what & TELLING or column.who - {"judge"}) or not column.what & _UNLIKELY
@@ -226,7 +231,10 @@ def _raters(
     for column in (*columns, *constants):
         if column.name in roles.taken or not column.who & {"judge", "person"}:
             continue
-        if column.what & (TELLING | NEVER | {"answer", "prompt", "metric", "category"}):
+        # Within an `annotation` an `annotator` is who, and what the whole is called says nothing.
+        last = column.name.rpartition(".")[2]
+        says = what(last) if who(last) & {"judge", "person"} else column.what
+        if says & (TELLING | NEVER | {"answer", "prompt", "metric", "category"}):
             continue
         named = (
             column.kind == "short"

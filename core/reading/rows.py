@@ -85,6 +85,8 @@ def rows_of(plan: Plan, *, people_as_gold: bool = False) -> Rows:
                     out.rejected.append((i + 1, each.column.name, cell, why))
                 continue
             is_person = each.whose == "person" or bool(types and types[i] == "human")
+            if plan.people and not each.rater:
+                is_person = rater in plan.people
             value = read(plan, each.column, cell, i) if cell is not None else None
             if cell is None and (
                 is_person

@@ -9,9 +9,12 @@ from . import questions as ask
 from .facts import Column, differ_in_one, grade, level, number, repeats
 from .plan import CANONICAL, UNREAD, Draft, Judgement, own_name
 from .questions import listed
-from .roles import two_sides
-from .words import HARM, clean, tokens
+from .roles import TELLING, two_sides
+from .words import ANYBODYS, HARM, PREFERENCES, clean, tokens
 from .words import who as who_says
+
+MOST_WORDS = 4
+"""Words of a verdict that are asked about at once."""
 
 
 class Scores(Draft):
@@ -25,6 +28,8 @@ class Scores(Draft):
             c
             for c in candidates
             if c.kind in ("number", "pass", "level")
+            # Words that are names of columns, as `old bot`, name one of two.
+            or (_is_few_words(c) and not c.folded & {clean(name) for name in self.by})
             or c.name in said.columns
             or ({clean(w) for w in c.counts} <= {*said.labels})
         ]
@@ -94,8 +99,16 @@ class Scores(Draft):
             several = len(main) > 1 and not logged and "judge" not in who_says(self.source)
             if lone or unnamed or several or self._anybodys(main):
                 out.questions.append(ask.who([c.name for c in main], (), metrics=True))
+        loose = [c for c in main if {*c.tokens} <= ANYBODYS and c.name not in said.columns]
+        if loose and len(loose) < len(main) and not out.questions:
+            others = [c.name for c in main if c not in loose]
+            out.questions.append(ask.who([c.name for c in loose], others, metrics=True))
         out.form = "scores"
         self._settle_gold(gold)
+        # `judge_run1`, `judge_run2`: what one judge said, run after run.
+        uncounted = {tuple(word for word in c.tokens if not word.isdigit()) for c in main}
+        repeated = len(main) > 1 == len(uncounted) and all("run" in c.what for c in main)
+        runs = bool(said.runs) or repeated
         metrics = {c.stem for c in main} if len(main) > 1 else set()
         apart = self._apart(main)
         by_metric = len(main) > 1 and len(metrics) == len(main) and not said.judges and not apart
@@ -105,7 +118,7 @@ class Scores(Draft):
             len(main) > 1
             and not by_metric
             and not said.judges
-            and not said.runs
+            and not runs
             and not all("judge" in c.who for c in main)
         ):
             out.questions.append(ask.two_columns([c.name for c in main]))
@@ -116,7 +129,7 @@ class Scores(Draft):
             if by_metric or len(main) == 1:
                 rater = self._rater(column) if len(main) == 1 else self._rater()
             else:
-                rater = self._rater() if said.runs else own_name(column)
+                rater = self._rater() if runs else own_name(column)
             whose: Literal["judge", "person"] = "judge"
             if (
                 "judge" not in of
@@ -127,7 +140,7 @@ class Scores(Draft):
             ):
                 whose, rater = "person", ""
             out.judgements.append(
-                Judgement(column, whose, rater, run=i if said.runs else None, metric=metric)
+                Judgement(column, whose, rater, run=i if runs else None, metric=metric)
             )
             out.roles.take(column, _why_score(column, by_metric))
         judged = {each.metric for each in out.judgements}
@@ -159,6 +172,7 @@ class Scores(Draft):
             c for c in rest if c.kind in ("pass", "level") and any(m.kind == c.kind for m in main)
         ]
         alike = [c for c in alike if not (c.what - {"score", "verdict"})]
+        alike += [c for c in rest if c.kind == "short" and any(c.folded == m.folded for m in main)]
         if alike and not any(q.about == "who" for q in out.questions):
             out.questions.append(
                 ask.who(
@@ -210,6 +224,7 @@ class Scores(Draft):
         out, said = self.out, self.said
         worth = {"pass": 1.0, "fail": 0.0}
         out.grades = {clean(w): worth.get(m, number(m)) for w, m in said.labels.items()}
+        meanings: dict[tuple[str, ...], list[str]] = {}
         for column in columns:
             reads = {"number": number, "pass": grade, "level": level}.get(column.kind)
             unread = Counter(
@@ -219,8 +234,8 @@ class Scores(Draft):
                     if (reads is None or reads(c) is None) and clean(c) not in out.grades
                 }
             )
-            if unread and len(unread) == column.distinct == 2:
-                out.questions.append(ask.two_words(sorted(unread), [column.name]))
+            if 2 <= len(unread) == column.distinct <= MOST_WORDS:
+                meanings.setdefault(tuple(sorted(unread)), []).append(column.name)
             elif unread:
                 words = ", ".join(f"'{w[:40]}' in {n:,} rows" for w, n in unread.most_common(5))
                 share = unread.total() / column.filled
@@ -229,6 +244,12 @@ class Scores(Draft):
                     out.questions.append(ask.unread(column.name, unread.most_common(), grades=True))
                 else:
                     out.notes.append(f"'{column.name}': {words}: not read, {whose}.")
+        for words_of, names in [*meanings.items()]:
+            wider = next((more for more in meanings if {*more} > {*words_of}), None)
+            if wider is not None:
+                meanings[wider] += names
+                del meanings[words_of]
+        out.questions += [ask.few_words(each, names) for each, names in meanings.items()]
 
     def _scales(self) -> None:
         """Numbers far beyond the scale of the others, and metrics of which less is better."""
@@ -336,3 +357,10 @@ def _sums(column: Column, others: list[Column]) -> bool:
         min(abs(total - sum(parts)), abs(total - sum(parts) / len(parts))) <= 0.011
         for total, *parts in whole
     )
+
+
+def _is_few_words(column: Column) -> bool:
+    """Whether a column of verdicts, by its name, has a few words of which one may mean pass."""
+    few = 2 <= len(column.folded) == column.distinct <= MOST_WORDS
+    few = few and column.kind in ("short", "text") and min(column.counts.values()) > 1
+    return few and bool(column.what & TELLING) and not {*column.tokens} & PREFERENCES

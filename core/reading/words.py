@@ -116,8 +116,17 @@ WHAT = {
 ANYBODYS = _set("label labels annotation annotations")
 """Names of what anybody may have given."""
 
+PREFERENCES = _set("winner winners preference preferred pref pick picked choice chosen better wins")
+"""Names of verdicts that say which of two is better."""
+
 MODELS = _set("gpt chatgpt claude gemini llama mistral qwen deepseek gemma mixtral")
 """Names of models, which in the name of a column name a judge."""
+ARTIFICIAL = MODELS | _set("llm ai ki ia auto automatic autograder autorater")
+"""Words that make a judge of whatever noun they stand beside."""
+NOUNS_OF_WORK = _set("annotator expert reviewer worker")
+"""What people are called by what they do, and models too."""
+WORK = _set("reviewed annotated labeled labelled checked")
+"""What people do, where a name says by whom."""
 JUDGED = _set("verdict vote score scores rating winner label urteil note passed")
 """Words beside the name of a judge in the name of its column."""
 HARM = _set(
@@ -258,7 +267,14 @@ def _meant(words: tuple[str, ...], table: dict[str, frozenset[str]]) -> frozense
 @lru_cache(maxsize=4096)
 def who(name: str) -> frozenset[str]:
     """Whose the name says a column is."""
-    return _meant(tokens(name), WHO)
+    words = frozenset(tokens(name))
+    meant = _meant(tokens(name), WHO)
+    if words & ARTIFICIAL and not words & HUMANS - NOUNS_OF_WORK:
+        # An "AI reviewer" is no person, whatever the noun says.
+        meant -= {"person"}
+    if "by" in words and words & WORK:
+        meant |= {"person"}
+    return meant
 
 
 @lru_cache(maxsize=4096)

@@ -299,14 +299,14 @@ def choice(
     key: str,
     default: str | None = None,
     place: Any = st,
-    help: str | None = None,
+    **more: Any,
 ) -> Any:
     """One of a few options side by side, in the URL as `key`; at first `default`, or else the
-    first.
+    first.  more : of `st.segmented_control`.
     """
     first = default or options[0]
     chosen = place.segmented_control(
-        label, options, default=first, required=True, key=key, bind=URL, help=help
+        label, options, default=first, required=True, key=key, bind=URL, **more
     )
     return chosen or first
 

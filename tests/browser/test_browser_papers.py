@@ -13,7 +13,7 @@ import pytest
 from visits import REPOSITORY, start_app, stop_app, visiting
 
 from core.importers import read
-from core.papers.figure import NAMES
+from core.papers.figure import MAIN, NAMES
 from core.papers.items import BY_NAME, ITEMS
 from core.papers.record import PAPERS
 from core.store import Store
@@ -33,6 +33,7 @@ VIEWS = {
     "direct": f"/leaderboard?tab=Direct+scores&scored=sim-elm&scores-abstained=sim-elm&{DEMO}",
     "share": f"/calibration?rule=share+of+votes&judge=sim-judge-boaster&{DEMO}",
     "votes": f"/planning?tab=How+many+votes&weigh-confidence=true&votes-sweep=Majority+(SC)&{DEMO}",
+    "accuracy": f"/planning?tab=How+many+votes&votes-sweep-drawn=pairwise+accuracy&{DEMO}",
 }
 LEADS_TO_VOTES = {"grid", "forced", "jury", "without", "board", "votes"}
 SHOTS = os.environ.get("APPELLATE_SCREENSHOTS")
@@ -164,6 +165,16 @@ def test_browser_items_are_one_click_from_the_navigation_and_their_figures_drawn
         visitor.open(f"/?{DEMO}")
         in_navigation = visitor.page.locator("[data-testid=stSidebarNav] a[href$='/papers']")
         assert in_navigation.count() == 1
+        in_navigation.click()
+        for paper in PAPERS:
+            visitor.page.locator(".st-key-paper").get_by_text(paper, exact=True).click()
+            heading = visitor.page.get_by_role("heading", name=f"{paper} {MAIN[paper]}:")
+            heading.wait_for()
+            visitor.settle()
+            figure = visitor.page.locator("[data-testid=stPlotlyChart]:visible").first
+            figure.wait_for()
+            # In the first screen, as its reader sees it.
+            assert figure.bounding_box()["y"] < 600, paper
         for paper in PAPERS:
             visitor.open(f"/papers?{DEMO}&paper={paper}")
             visitor.settle()

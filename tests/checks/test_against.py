@@ -13,10 +13,10 @@ import core
 import core.questions.change.files
 import core.questions.change.votes
 import core.reporting.build
+from benchmarks.change import DRAWS, JUDGES, two_files
 from core.__main__ import main
 from core.errors import InvalidOption, UnreadableFile
-from core.questions.change.votes import MEASURES, SideVotes, shifts, unpaired
-from core.records import OrderCounts, PositionCounts, VoteCounts
+from core.questions.change.votes import MEASURES, unpaired
 from core.reporting.gates import parse_gate
 from core.stats.estimate import Estimate
 
@@ -252,94 +252,27 @@ def test_what_moved_is_in_text_and_markdown(tmp_path: Path) -> None:
         assert "falls by 10" in text.replace("\\", "")
 
 
-# Simulated pairs of audits: 300 items in both orders.
-ITEMS, DRAWS = 300, 300
-
-
-def draw(p: Any, rng: np.random.Generator, runs: int, first: float = 0.0) -> SideVotes:
-    """Votes that are right with a probability by item, in both orders; with probability `first` the
-    response shown first wins instead.
-    """
-    items = np.arange(len(p))
-    gold = np.where(items % 2, 1, -1)
-    orders = []
-    for sign in (1, -1):
-        right = rng.random((len(p), runs)) < p[:, None]
-        vote = np.where(right, gold[:, None], -gold[:, None])
-        vote = np.where(rng.random(vote.shape) < first, sign, vote)
-        orders.append(vote)
-    ab, ba = orders
-    tallies = [
-        np.stack([(votes == each).sum(axis=1) for each in (-1, 0, 1)], axis=1) for votes in orders
-    ]
-    minus, tie, plus = (tallies[0] + tallies[1]).T
-    none = np.zeros(len(p), dtype=np.int64)
-    placed = PositionCounts(
-        comparison=items,
-        item=items,
-        category=none,
-        categories=("",),
-        first=((ab == 1).sum(axis=1) + (ba == -1).sum(axis=1)),
-        second=((ab == -1).sum(axis=1) + (ba == 1).sum(axis=1)),
-        tie=none,
-        pairs=np.full(len(p), runs),
-        flips=(ab != ba).sum(axis=1),
-        hard_flips=(ab != ba).sum(axis=1),
-        slot_sum=(ab - ba).sum(axis=1),
-        same_order_pairs=none,
-        same_order_disagreements=none,
-        margin=np.full(len(p), np.nan),
-    )
-    about = {"comparison": items, "item": items, "gold": gold}
-    return SideVotes(
-        counts=VoteCounts(**about, plus=plus, tie=tie, minus=minus),
-        orders=OrderCounts(**about, ab=tallies[0], ba=tallies[1]),
-        placed=placed,
-        stated=None,
-        others=None,
-    )
-
-
-def moved(
-    kind: str, fall: float, seed: int, *, runs: int = 1, first: tuple[float, float] = (0, 0)
-) -> dict[str, dict[str, float]]:
-    """Share of draws in which each measure is said to rise or to fall."""
-    rng = np.random.default_rng(seed)
-    ways = {name: {"rises": 0.0, "falls": 0.0} for name in ("accuracy", "position", "flips")}
-    for _ in range(DRAWS):
-        if kind == "fixed":
-            p = np.where(rng.random(ITEMS) < 0.85, 0.98, 0.02)
-        else:
-            p = rng.beta(1.7, 0.3, ITEMS)
-        # On some items that it had right it is now wrong.
-        turned = rng.random(ITEMS) < fall / max(float((2 * p - 1)[p > 0.5].sum() / ITEMS), 1e-9)
-        later = np.where(turned & (p > 0.5), 1 - p, p)
-        sides = draw(p, rng, runs, first[0]), draw(later, rng, runs, first[1])
-        for each in shifts("j", *sides):
-            if each.way in ("rises", "falls"):
-                ways[each.measure][each.way] += 1 / DRAWS
-    return ways
-
-
 @pytest.mark.thorough
-@pytest.mark.parametrize("kind", ["fixed", "unsteady"])
+@pytest.mark.parametrize("kind", JUDGES)
 @pytest.mark.parametrize("first", [0.0, 0.2])
 def test_false_alarms_are_rare(kind: str, first: float) -> None:
     """Nominal 2.5 % on either side, with three standard errors of 300 draws."""
-    ways = moved(kind, 0.0, 11, first=(first, first))
-    for measure, shares in ways.items():
-        assert max(shares.values()) < 0.0501, (measure, shares)
+    ways = two_files(kind, 0.0, 11, first=(first, first))
+    assert {"accuracy", "position", "flips"} <= ways.keys()
+    for measure, counts in ways.items():
+        assert max(counts["rises"], counts["falls"]) / DRAWS < 0.0501, (measure, counts)
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(("kind", "runs"), [("fixed", 1), ("unsteady", 6)])
+@pytest.mark.parametrize(("kind", "runs"), [("steady", 1), ("wavering", 6)])
 def test_a_fall_of_five_points_is_found(kind: str, runs: int) -> None:
-    assert moved(kind, 0.05, 12, runs=runs)["accuracy"]["falls"] >= 0.9
+    assert two_files(kind, 0.05, 12, runs=runs)["accuracy"]["falls"] / DRAWS >= 0.9
 
 
 @pytest.mark.thorough
 def test_a_rise_of_position_bias_is_found() -> None:
-    assert moved("fixed", 0.0, 13, first=(0.05, 0.15))["position"]["rises"] >= 0.9
+    ways = two_files("steady", 0.0, 13, first=(0.05, 0.15))
+    assert ways["position"]["rises"] / DRAWS >= 0.9
 
 
 def scored(shift: float, seed: int = 0, items: int = 150) -> pd.DataFrame:

@@ -6,18 +6,17 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from test_against import draw, scored, votes, written
+from test_against import scored, votes, written
 
 import core
+from benchmarks.change import JUDGES, file_series
 from core.__main__ import main
 from core.errors import InvalidOption
 from core.questions.agreement.figure import control_figure
-from core.questions.change.charts import FIRST, WEIGHT, Chart, control_chart, vote_charts
+from core.questions.change.charts import FIRST, WEIGHT, Chart, control_chart
 from core.questions.change.results import FileSeries
 from core.questions.change.votes import Cells
 from core.reporting.build import to_markdown
-
-ITEMS = 300
 
 
 def cells(table: np.ndarray, item: np.ndarray | None = None) -> dict[int, Cells]:
@@ -87,40 +86,21 @@ def test_the_sign_of_position_is_that_of_the_first_files() -> None:
     assert control_chart("j", "position", cells(table)).way == "falls"
 
 
-def series_of(
-    kind: str, fall: float, files: int, draws: int, seed: int, *, first: float = 0.0
-) -> dict[str, list[str]]:
-    """Ways of each measure over simulated series; from the seventh file on some items turn."""
-    rng = np.random.default_rng(seed)
-    ways: dict[str, list[str]] = {}
-    for _ in range(draws):
-        if kind == "fixed":
-            p = np.where(rng.random(ITEMS) < 0.85, 0.98, 0.02)
-        else:
-            p = rng.beta(1.7, 0.3, ITEMS)
-        turned = rng.random(ITEMS) < fall / float((2 * p - 1)[p > 0.5].sum() / ITEMS)
-        later = np.where(turned & (p > 0.5), 1 - p, p)
-        sides = {t: draw(later if t >= 6 else p, rng, 1, first) for t in range(files)}
-        for chart in vote_charts("j", sides):
-            if chart.way is not None:
-                ways.setdefault(chart.measure, []).append(chart.way)
-    return ways
-
-
 @pytest.mark.thorough
-@pytest.mark.parametrize("kind", ["fixed", "unsteady"])
+@pytest.mark.parametrize("kind", JUDGES)
 def test_charts_rarely_leave_their_limits_by_chance(kind: str) -> None:
     """At most 5 % a chart over the whole series, with three standard errors of 100 draws."""
-    ways = series_of(kind, 0.0, 10, 100, 21, first=0.2)
+    ways = file_series(kind, 0.0, 10, 21, first=0.2, draws=100)
     assert set(ways) == {"accuracy", "position", "flips"}
-    for measure, found in ways.items():
-        assert np.mean(np.array(found) != "stays") <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 100), measure
+    for measure, counts in ways.items():
+        share = 1 - counts["stays"] / 100
+        assert share <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 100), measure
 
 
 @pytest.mark.thorough
 def test_a_lasting_fall_of_five_points_is_found() -> None:
-    found = series_of("fixed", 0.05, 12, 50, 22)["accuracy"]
-    assert np.mean(np.array(found) == "falls") >= 0.9
+    ways = file_series("steady", 0.05, 12, 22, draws=50)
+    assert ways["accuracy"]["falls"] / 50 >= 0.9
 
 
 @pytest.fixture(scope="module")

@@ -115,6 +115,18 @@ def test_fifty_of_each_class_are_read_both_ways_until_somebody_says_which():
     assert narrow.high - narrow.low < rate.high - rate.low
 
 
+def test_the_pass_rate_by_verdict_has_one_interval():
+    """As the first of two readings, and where somebody says that labels were drawn so."""
+    rng = np.random.default_rng(11)
+    truth, passes = judged(rng, 1000, 0.9, 0.95, 0.9)
+    labelled = drawn(truth == 1, 50, rng) | drawn(truth == 0, 50, rng)
+    gold = np.where(labelled, truth, np.nan)
+    given = {"low": 0, "high": 1, "kind": "pass_fail"}
+    asked, *_ = verdict(passes, gold, **given)
+    said, *_ = verdict(passes, gold, drawn="verdicts", **given)
+    assert asked.readings[0].rate == said.pass_rate.corrected == said.weighed.rate
+
+
 @pytest.mark.parametrize("design", ["verdicts", "classes"])
 @pytest.mark.parametrize(("share", "tnr"), [(0.7, 0.9), (0.9, 0.68)])
 def test_weighed_rates_hold_the_truth(design, share, tnr):

@@ -1,5 +1,6 @@
 """Spreadsheets of judged answers as people write them: who judged, what people said, and of what."""
 
+import json
 from shlex import split
 
 import pytest
@@ -38,6 +39,110 @@ def test_a_judge_and_a_person_are_told_by_the_words_in_names_of_columns(head, ro
     assert reading.votes["judge"].unique().to_pylist() == [judge]
     assert reading.votes["gold"].null_count == 0
     assert reading.mapping["gold"] == head[1]
+
+
+def test_a_word_for_a_machine_makes_a_judge_of_a_reviewer():
+    """`AI reviewer` was a person, and who reviewed was not used."""
+    rows = [(one, f"{other} ", ("Maria", "Tom")[k % 2]) for k, (one, other) in enumerate(WORDS)]
+    (reading,) = read([("sheet.csv", sheet(("AI reviewer", "Human verdict", "Reviewed by"), rows))])
+    said = {(row["judge"], row["rater_type"]) for row in reading.votes.to_pylist()}
+    assert said == {("sheet", "llm"), ("Maria", "human"), ("Tom", "human")}
+    (reading,) = read([("sheet.csv", sheet(("LLM annotator", "expert annotator"), NUMBERS))])
+    assert reading.mapping["gold"] == "expert annotator"
+
+
+def test_two_words_of_a_verdict_are_asked_about_and_so_is_whose_the_other_column_is():
+    """They were refused: no column holds verdicts."""
+    rows = [
+        (judge, "approve" if (k + place) % 3 else "reject", "approve" if k % 4 else "reject")
+        for k in range(20)
+        for place, judge in enumerate(("gpt-4o", "claude-3"))
+    ]
+    head = ("case", "grader model", "grader decision", "QA team decision")
+    lines = [",".join((f"case-{k // 2}", *row)) for k, row in enumerate(rows)]
+    data = "\n".join((",".join(head), *lines)).encode()
+    with pytest.raises(AppellateError, match="which is good, 'approve' or 'reject'") as asked:
+        read([("long.csv", data)])
+    assert "'QA team decision' holds values as 'grader decision' does" in str(asked.value)
+    options = ReadOptions(
+        label_map=(("approve", "pass"), ("reject", "fail")), people=("QA team decision",)
+    )
+    (reading,) = read([("long.csv", data)], options)
+    first = reading.votes.to_pylist()[0]
+    assert (first["judge"], first["score"], first["gold"]) == ("gpt-4o", 0, 0)
+    assert (reading.votes.num_rows, reading.n_rejected) == (40, 0)
+
+
+def test_a_label_beside_its_annotator_is_a_persons_and_alone_is_asked_about():
+    """It was read as a second metric of the judge, in silence."""
+    records = [
+        {
+            "id": k,
+            "input": f"What is {k}?",
+            "output": f"A reply about {k}",
+            "evaluation": {"passed": k % 3 > 0},
+        }
+        | {"annotation": {"label": "good" if k % 4 else "bad", "annotator": "kim"}}
+        for k in range(40)
+    ]
+    (reading,) = read([("log.jsonl", lines_of(records))])
+    said = {(row["judge"], row["rater_type"]) for row in reading.votes.to_pylist()}
+    assert said == {("log", "llm"), ("kim", "human")}
+    for record in records:
+        del record["annotation"]["annotator"]
+    with pytest.raises(AppellateError, match=r"^log.jsonl: 'annotation\.label' holds") as asked:
+        read([("log.jsonl", lines_of(records))])
+    assert "--people annotation.label" in str(asked.value)
+
+
+def test_people_and_a_model_in_one_column_of_raters_are_asked_apart():
+    """All three were judges, in silence."""
+    rows = [
+        (f"doc-{k}", rater, str(1 + (k + place) % 5))
+        for k in range(20)
+        for place, rater in enumerate(("gpt-4o", "anna", "ben"))
+    ]
+    data = "\n".join(map(",".join, [("document", "rater", "rating"), *rows])).encode()
+    with pytest.raises(AppellateError, match="are 'anna', 'ben' people") as asked:
+        read([("raters.csv", data)])
+    assert "--people anna ben (people); --judges gpt-4o anna ben" in str(asked.value)
+    for options, people in (
+        (ReadOptions(people=("anna", "ben")), {"anna", "ben"}),
+        (ReadOptions(judges=("gpt-4o", "anna", "ben")), set()),
+    ):
+        (reading,) = read([("raters.csv", data)], options)
+        rows = reading.votes.to_pylist()
+        assert len(rows) == 60
+        assert {row["judge"] for row in rows if row["rater_type"] == "human"} == people
+
+
+def test_columns_that_count_the_runs_of_a_judge_are_runs():
+    """They were not used, and the file was of people alone."""
+    rows = [(one, other, one, other) for one, other in SIDES]
+    rows = [tuple("01"[cell == "1"] for cell in row) for row in rows]
+    head = ("judge_run1", "judge_run2", "judge_run3", "human")
+    (reading,) = read([("sheet.csv", sheet(head, rows))])
+    assert reading.votes["judge"].unique().to_pylist() == ["sheet"]
+    assert sorted(reading.votes["run"].unique().to_pylist()) == [0, 1, 2]
+    assert reading.mapping["gold"] == "human"
+
+
+def test_one_question_about_a_few_words_of_a_judge_and_of_gold():
+    words = ["SUPPORTED", "REFUTED", "NOT ENOUGH INFO"]
+    rows = [(words[k % 3], words[k % 2]) for k in range(30)]
+    with pytest.raises(AppellateError, match="which is good") as asked:
+        read([("claims.csv", sheet(("llm_verdict", "gold_verdict"), rows))])
+    assert str(asked.value).count("which is good") == 1
+    said = tuple((word, "pass" if word == "SUPPORTED" else "fail") for word in words)
+    (reading,) = read(
+        [("claims.csv", sheet(("llm_verdict", "gold_verdict"), rows))], ReadOptions(label_map=said)
+    )
+    first, second = reading.votes.to_pylist()[:2]
+    assert (first["score"], first["gold"], second["score"], second["gold"]) == (1, 1, 0, 0)
+
+
+def lines_of(records):
+    return "\n".join(map(json.dumps, records)).encode()
 
 
 def test_each_metric_has_its_gold():

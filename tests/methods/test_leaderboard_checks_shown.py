@@ -105,20 +105,21 @@ def test_judges_and_screening_in_words(demo_votes, judged):
         judged, ANCHOR, rng=seeded(), icc={name: one.icc_3_1.value for name, one in repeats.items()}
     )
     told = said.judges(pooled, found)
+    # Of eight judges the fuser, which read the others, is not pooled.
     assert told.startswith(
-        "The mean of 8 judges puts sim-hazel first with +105 Elo (+57 to +153). One judge knows"
+        "The mean of 7 judges puts sim-hazel first with +105 Elo (+56 to +153). One judge knows"
     )
     assert (
-        "to ±59 points, all 8 pooled to ±49; errors that correlate by ρ = 0.66 predict ±49" in told
+        "to ±59 points, all 7 pooled to ±48; errors that correlate by ρ = 0.64 predict ±49" in told
     )
     assert "repeatability as ρ = 0.83 (as RAEE has it) ±55." in told
     short = said.judges_answer(pooled, found)
     assert short.headline == (
-        "All eight judges pooled know a model's Elo 1.2 times as closely as one of them."
+        "All seven judges pooled know a model's Elo 1.2 times as closely as one of them."
     )
     assert short.figures == (
-        "one judge ±59 Elo · all 8 ±49 · predicted ±49, by repeatability ±55 · sim-hazel +105 Elo "
-        "(57–153)"
+        "one judge ±59 Elo · all 7 ±48 · predicted ±49, by repeatability ±55 · sim-hazel +105 Elo "
+        "(56–153)"
     )
     assert said.judges_answer(pooled, None).headline == "What pooling judges gains is unknown."
     assert "repeatability" not in said.judges(pooled, pooling(judged, ANCHOR, rng=seeded()))

@@ -16,6 +16,7 @@ from core.auditing.options import AuditOptions
 from core.auditing.results import Audit
 from core.auditing.run import audit
 from core.questions.boards.anchored import board
+from core.questions.boards.judges import mean_of_judges
 from core.questions.boards.panels import panels
 from core.questions.boards.words import ALL_POOLED, judged_unequally
 from core.records import PairScores, Panel
@@ -217,3 +218,41 @@ def test_the_page_pools_only_what_the_same_judges_judged(
     app.run()
     assert ALL_POOLED in [element.value for element in app.text]
     st.cache_resource.clear()
+
+
+def test_a_fuser_is_not_pooled_with_the_judges_that_it_read() -> None:
+    """It says what they said once more: the pooled boards are those without it, and its own stands."""
+    judges: Judged = {
+        (judge, model): share
+        for judge in ("first", "second")
+        for model, share in (("good", 0.7), ("fine", 0.5), ("bad", 0.3))
+    }
+    fuser: Judged = {("fuser(first)", model): 0.9 for model in ("good", "fine", "bad")}
+    alone, beside, fusers = audited(judges), audited(judges | fuser), audited(fuser)
+    pooled, of_fuser = (
+        next(each for each in beside.boards["z"] if each.judge == judge)
+        for judge in (None, "fuser(first)")
+    )
+    assert pooled.board.to_frame().equals(alone.boards["z"][0].board.to_frame())
+    assert pooled.pooled_judges == ("first", "second")
+    assert pooled.left_out_judges == ("fuser(first)",)
+    assert not of_fuser.board.to_frame().equals(pooled.board.to_frame())
+    assert any("Left out of the pool" in note and "fuser(first)" in note for note in beside.notes)
+    assert not any("Left out of the pool" in note for note in alone.notes + fusers.notes)
+    assert "against z, first, second pooled" in to_text(beside)
+    # Alone it has nobody to be pooled with.
+    assert fusers.boards["z"][0].pooled_judges == ("fuser(first)",)
+
+
+def test_the_mean_of_judges_leaves_a_fuser_out() -> None:
+    judges: Judged = {
+        (judge, model): share
+        for judge in ("first", "second", "fuser(first)")
+        for model, share in (("good", 0.7), ("bad", 0.3))
+    }
+    with Store.open() as store:
+        store.load(reading(rows(judges)))
+        pairs = pair_scores(store, Selection())
+    found = mean_of_judges(pairs, "z")
+    del pairs["fuser(first)"]
+    assert found.to_frame().equals(mean_of_judges(pairs, "z").to_frame())

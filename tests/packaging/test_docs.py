@@ -180,23 +180,12 @@ def helped(command: str, capsys: pytest.CaptureFixture[str]) -> str:
 
 
 def test_every_option_that_is_named_exists(capsys: pytest.CaptureFixture[str]) -> None:
-    """Options in the prose of documents are options of some command, or of the servers named beside
-    them.
+    """Options in the prose of documents are options of some command or benchmark, or of the servers
+    named beside them.
     """
-    known = {
-        "--server.address",
-        "--server.allowedHosts",
-        "--votes",
-        "--judges",
-        "--repeats",
-        "--only",
-        "--kept",
-        "--file",
-        "--large",
-        "--results",
-        "--draws",
-    }
-    known |= {"--temperature", "--strict", "--python"}
+    known = {"--server.address", "--server.allowedHosts", "--strict"}
+    for path in (REPOSITORY / "benchmarks").glob("*.py"):
+        known |= set(re.findall(r'"(--[a-z-]+)"', path.read_text(encoding="utf-8")))
     for command in re.findall(r"^    (\w+) +\w", helped("", capsys), flags=re.MULTILINE):
         known |= set(re.findall(r"--[\w-]+", helped(command, capsys)))
     for name, text in TEXTS.items():
@@ -262,6 +251,24 @@ def test_the_readme_is_short_and_its_figures_are_those_of_the_results() -> None:
         mae, accuracy, regret, top = map(re.escape, figures)
         cells = rf"{mae} \| {accuracy} \| {regret} \| [^|]+ \| {top}"
         assert re.search(rf"^\| {short}[^|]* \| {cells} \|", results, flags=re.MULTILINE), rule
+
+
+def test_every_table_of_the_results_has_a_command_that_exists() -> None:
+    """A section names a command above its tables; its modules, options and files are there."""
+    for section in re.split(r"^## ", TEXTS["docs/results.md"], flags=re.MULTILINE)[1:]:
+        title = section.splitlines()[0]
+        commands = list(re.finditer(r"python -m ([\w.]+)([^`\n]*)", section))
+        assert commands, f"{title}: no command"
+        table = f"{section}\n|".index("\n|")
+        assert commands[0].start() < table, f"{title}: a table before its command"
+        for module, arguments in (command.groups() for command in commands):
+            if module == "pytest":
+                missing = [name for name in arguments.split() if not (REPOSITORY / name).is_file()]
+            else:
+                source = (REPOSITORY / f"{module.replace('.', '/')}.py").read_text(encoding="utf-8")
+                options = re.findall(r" (--[a-z-]+)", arguments)
+                missing = [option for option in options if f'"{option}"' not in source]
+            assert missing == [], f"{title}: {module}{arguments}"
 
 
 def test_every_section_that_the_code_cites_exists() -> None:

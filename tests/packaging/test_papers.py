@@ -17,6 +17,7 @@ from core.__main__ import main
 from core.auditing.options import AuditOptions
 from core.importers import read
 from core.papers.asked import Settings
+from core.papers.figure import figure
 from core.papers.items import BY_NAME, ITEMS
 from core.papers.made import counts, document, items_named, maker
 from core.papers.planted import PLANTED
@@ -161,6 +162,23 @@ def test_tie_rates_by_hand(made):
     votes = [row for row in ok_votes("sim-judge-careful") if row["category"] == "Math"]
     ties = sum(row["vote"] == "0" for row in votes) / len(votes)
     assert found.loc["sim-judge-careful", "Math"] == pytest.approx(ties)
+
+
+def test_the_figure_of_votes_stands_over_numbers_of_votes(made):
+    """BTD Figure 2: every rule at 1, 2, 4 … votes, not at its number of comparisons."""
+    item = BY_NAME["BTD Figure 2"]
+    table = made(item).table
+    fig = figure(item, table)
+    assert fig is not None
+    for trace in fig.data:
+        own = table[table["rule"] == trace.name]
+        of = "mae" if trace.xaxis in (None, "x") else "pa"
+        assert dict(zip(trace.x, trace.y, strict=True)) == dict(
+            zip(own["votes"], own[of], strict=True)
+        )
+    styles = {(trace.name, trace.line.dash) for trace in fig.data}
+    assert len(styles) == len(set(table["rule"]))
+    assert {dash for _, dash in styles} == ({"solid", "dash"} if len(styles) > 7 else {"solid"})
 
 
 def test_gold_shares_by_hand(made):

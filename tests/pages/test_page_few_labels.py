@@ -27,7 +27,7 @@ from core.questions.confidence.selective import (
     kept_comparisons,
 )
 from core.questions.confidence.words import SURENESS_NAMES, guaranteed
-from core.records import VoteCounts
+from core.records import VoteCounts, independent
 from core.schema import Selection
 from core.simulate.votes import DEMO_DATASET
 from core.store import Store
@@ -57,9 +57,8 @@ def test_debiased_tab_shows_the_numbers_of_core(app: AppTest, judge: str | None)
     }
     opened(app, "leaning", **query, **({"voter": judge} if judge else {}))
     counts, sides = demo()
-    votes = hide_gold(
-        counts[judge] if judge else pooled_votes(counts.values()), share=0.4, rng=seeded()
-    )
+    pooled = pooled_votes(counts[name] for name in independent(counts))
+    votes = hide_gold(counts[judge] if judge else pooled, share=0.4, rng=seeded())
     expected = debiased_board(votes, ANCHOR, weighting="tuned", **sides)
     worst = most_misjudged(expected)
     assert worst is not None

@@ -3,6 +3,7 @@
 import pytest
 from apps import all_text, opened
 
+from core.papers.figure import MAIN
 from core.papers.items import BY_NAME, ITEMS
 from core.papers.planted import PLANTED
 
@@ -17,6 +18,16 @@ def test_an_item_stands_at_its_address(app, paper):
     (table,) = page.dataframe
     assert len(table.value)
     assert set(BY_NAME[f"{paper} {CHOSEN[paper]}"].columns) <= set(table.value.columns)
+
+
+def test_another_paper_begins_with_its_own_figure(app):
+    """Two papers have a Figure 2; what was chosen of one is not kept for the other."""
+    page = opened(app, "papers", paper="BTD")
+    assert page.selectbox(key="paper-item").value == MAIN["BTD"] == "Figure 2"
+    for paper in ("TH", "PCF", "RAEE", "BTD"):
+        page.segmented_control(key="paper").set_value(paper).run()
+        assert page.selectbox(key="paper-item").value == MAIN[paper]
+        assert page.subheader[0].value.startswith(f"{paper} {MAIN[paper]}: ")
 
 
 def test_what_asks_a_model_is_a_command(app):

@@ -10,6 +10,7 @@ from ...finding.wording import count, interval, percent
 from ...stats.estimate import Estimate
 from ...store import vote_queries as queries
 from . import results
+from .reliability import OTHER_TEMPERATURES
 from .steadiness import LEAST_ITEMS
 
 ICC_STRONG = 0.90
@@ -23,7 +24,7 @@ def _icc(evidence: Evidence) -> Estimate | Unknown:
     if repeats is None:
         return Unknown("it judged no comparison twice in the same way")
     if evidence.judge in evidence.counted.ask(queries.of_several_temperatures):
-        return Unknown("its runs were asked at different temperatures, which are no repeats")
+        return Unknown(OTHER_TEMPERATURES)
     if repeats.icc_3_k is None:
         return Unknown(str(repeats.reason))
     if repeats.icc_3_k.value == 1.0:

@@ -24,6 +24,8 @@ from ...stats.intervals import (
     t_quantiles,
 )
 
+OTHER_TEMPERATURES = "its runs were asked at different temperatures, which are no repeats"
+
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Repeatability:

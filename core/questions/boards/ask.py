@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...records import FloatArray, IntArray, PairDoubt, PairScores, Panel, RatingTable
+from ...records import FloatArray, IntArray, PairDoubt, PairScores, Panel, RatingTable, independent
 from ...schema import Selection
 from ...store.arrays import Columns, Counts, by_judge, fetch, first_of_each, grouped
 from ...store.cells import BASES, LABELS, ORDERS, RUNS_PER_BLOCK
@@ -24,12 +24,13 @@ if TYPE_CHECKING:
 def pair_scores(
     store: Snapshot, selection: Selection, *, pooled: bool = False
 ) -> dict[str | None, PairScores]:
-    """Scores of model pairs per judge and prompt; `pooled` adds the key None, all judges together.
+    """Scores of model pairs per judge and prompt; `pooled` adds the key None, judges together.
 
     Votes are averaged within order, then across orders; votes without a known position are an order
-    of their own. Pooled, the votes of all judges are averaged within order first. Comparisons of
-    one item that have the two models the other way round are merged. A model compared with itself
-    gives no score. Raises as in `core.store.vote_queries`. Source: docs/methods.md §6, [RAEE].
+    of their own. Pooled, the votes of all `independent` judges are averaged within order first.
+    Comparisons of one item that have the two models the other way round are merged. A model
+    compared with itself gives no score. Raises as in `core.store.vote_queries`.
+    Source: docs/methods.md §6, [RAEE].
     """
     counts = Counts.of(store, selection)
     sums = _sums_by_order(counts)
@@ -40,7 +41,11 @@ def pair_scores(
         for judge, own in by_judge(sums["judge"], counts.selected.judges).items()
     }
     if pooled:
-        scores[None] = _pair_scores(_together(sums), item, names, code)
+        used = independent(judge for judge in scores if judge is not None)
+        codes = [code for code, judge in counts.selected.judges.items() if judge in used]
+        own = np.isin(sums["judge"], codes)
+        together = _together({name: values[own] for name, values in sums.items()})
+        scores[None] = _pair_scores(together, item, names, code)
     return scores
 
 

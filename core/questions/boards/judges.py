@@ -15,7 +15,7 @@ from itertools import combinations
 import numpy as np
 
 from ...errors import InvalidOption, NoUsableVotes
-from ...records import FloatArray, PairScores
+from ...records import FloatArray, PairScores, independent
 from ...stats.estimate import DataFrame, Estimate, Estimates, rows_frame
 from ...stats.intervals import z_quantile
 from ..agreement.reliability import Repeatability
@@ -113,9 +113,9 @@ def mean_of_judges(
     Where a judge scored all prompts alike, r is n_both/√(n_j·n_k), as of judges that always agree:
     the cautious end. One judge has the mean of itself.
 
-    judged : pair scores of each judge, of one selection; a judge without the anchor is left out,
-        and a model has the
-    mean of the judges that rated it.
+    judged : pair scores of each judge, of one selection; a judge without the anchor is left out, as
+        is one that read the others' judgements (`independent`), and a model has the mean of the
+        judges that rated it.
 
     Raises NoUsableVotes if no judge met the anchor. Source: [RAEE] App. C; docs/methods.md §6.
     """
@@ -221,9 +221,8 @@ def _gaps(
     """Elo gaps (models, judges), their covariance (models, judges, judges), names, distinct
     prompts.
     """
-    seen = {
-        name: against(pairs, anchor)[:3] for name, pairs in judges_that_met(judged, anchor).items()
-    }
+    judges = judges_that_met(judged, anchor)
+    seen = {name: against(judges[name], anchor)[:3] for name in independent(judges)}
     names = judged[next(iter(seen))].models
     used = np.unique(np.concatenate([model for model, _, _ in seen.values()]))
     gap, error = np.full((2, len(used), len(seen)), np.nan)
@@ -335,7 +334,8 @@ def screening(
     for given in cuts:
         if not given <= 1:
             raise InvalidOption(f"cut = {given}: an ICC is at most 1")
-    seen = {name: pairs for name, pairs in judged.items() if met(pairs, anchor)}
+    judges = independent(name for name, pairs in judged.items() if met(pairs, anchor))
+    seen = {name: judged[name] for name in judges}
     known = {name: found.value for name in seen if name in icc and (found := icc[name].icc_3_k)}
     if not known:
         raise NoUsableVotes(

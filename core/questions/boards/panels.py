@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...records import PairScores, Panel
+from ...records import PairScores, Panel, independent
 from .anchored import Board, Prior, board, met
 
 
@@ -22,8 +22,8 @@ class JudgedBoard:
     """A leaderboard and whose votes made it; `judge` None is a pooled board.
 
     pooled_judges : whose votes made it.  left_out_judges : others that met the anchor and are not
-        in a pooled
-    board, because they did not judge all of its models; none for a judge's own board.
+        in a pooled board, because they did not judge all of its models or read other judgements;
+        none for a judge's own board.
     """
 
     judge: str | None
@@ -41,7 +41,8 @@ def panels(
     J(m) are the judges of model m against the anchor. Each distinct J(m), and their intersection,
     is the set of judges of a panel; its models are those with J(m) ⊇ the set. A panel of one model
     is kept only for a model that is on no other, so every model that met the anchor has a number.
-    Judges that met the anchor and are not of the set are left out.
+    Judges that met the anchor and are not of the set are left out; those that read other judgements
+    are in no set (`independent`).
 
     judged : scores of each judge, which share the codes of models.
     anchors : one that met nobody, or is unknown, has no panel.
@@ -49,7 +50,8 @@ def panels(
     Source: docs/methods.md §6 (ours).
     """
     judges_of: dict[str, dict[str, set[str]]] = {anchor: defaultdict(set) for anchor in anchors}
-    for judge, pairs in judged.items():
+    for judge in independent(judged):
+        pairs = judged[judge]
         size = max(len(pairs.models), 1)
         for code in np.unique(pairs.model_1 * size + pairs.model_2).tolist():
             names = [pairs.models[place] for place in divmod(code, size)]
@@ -111,6 +113,8 @@ def judged_boards(
     for anchor, panels_of in of_anchor.items():
         # An anchor that met nobody has no panel, and says so where its board is made.
         everyone = board(pairs[None], anchor, prior=prior, level=level, pool=pool)
+        judges = sorted(name for name in pairs if name is not None and met(pairs[name], anchor))
+        readers = tuple(name for name in judges if name not in independent(judges))
         rows = [
             JudgedBoard(
                 judge=None,
@@ -121,15 +125,14 @@ def judged_boards(
                 if panel in scores_of
                 else everyone,
                 pooled_judges=panel.judges,
-                left_out_judges=panel.left_out,
+                left_out_judges=(*panel.left_out, *readers),
             )
             for panel in panels_of
         ]
-        for judge in sorted(name for name in pairs if name is not None):
-            if met(pairs[judge], anchor):
-                own = board(pairs[judge], anchor, prior=prior, level=level, pool=pool)
-                rows.append(
-                    JudgedBoard(judge=judge, board=own, pooled_judges=(judge,), left_out_judges=())
-                )
+        for judge in judges:
+            own = board(pairs[judge], anchor, prior=prior, level=level, pool=pool)
+            rows.append(
+                JudgedBoard(judge=judge, board=own, pooled_judges=(judge,), left_out_judges=())
+            )
         found[anchor] = tuple(rows)
     return found

@@ -57,6 +57,7 @@ from .words import (
     judged_unequally,
     parts_of,
     pooled_by,
+    readers_apart,
     triangles_add_up,
     which_anchor,
 )
@@ -138,8 +139,12 @@ def _notes_on_boards(counted: Counted) -> Iterator[str]:
     for anchor, some in counted[PANELS].items():
         if (reason := judged_unequally(some)) is not None:
             yield reason
-        for judge in sorted(name for name in pairs if name is not None):
-            if not met(pairs[judge], anchor):
+        judges = sorted(name for name in pairs if name is not None)
+        at_anchor = [name for name in judges if met(pairs[name], anchor)]
+        if (reason := readers_apart(at_anchor)) is not None:
+            yield f"Against {anchor}: {reason}"
+        for judge in judges:
+            if judge not in at_anchor:
                 yield f"{judge}: no board against {anchor}, which it never judged."
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from ...finding.answer import Answer, in_words, line, longest, share, size
 from ...finding.tables import TEXT, Column
 from ...finding.wording import count, elo_ends, percent, signed_elo
-from ...records import PairScores, Panel
+from ...records import PairScores, Panel, independent
 from ...stats.estimate import Estimate
 from ...stats.intervals import bonferroni_interval
 from .anchored import MID_REGION, Board, BoardRow, board, limits
@@ -365,6 +365,19 @@ ALL_POOLED = (
     "model: part of what differs between models can be how strict their judges are. Choose one "
     "judge to compare them."
 )
+
+
+def readers_apart(judges: Sequence[str]) -> str | None:
+    """Which judges are in no pool, as they read the others' judgements; None without any."""
+    used = independent(judges)
+    readers = [name for name in judges if name not in used]
+    if not readers:
+        return None
+    has = "has a board of its own" if len(readers) == 1 else "have boards of their own"
+    return (
+        "Left out of the pool, as it would count what other judges said twice: "
+        f"{named(readers)}, which {has}."
+    )
 
 
 def pooled_by(judges: Sequence[str], left_out: Sequence[str]) -> str:

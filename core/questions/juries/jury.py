@@ -10,14 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...records import ConfidenceCounts, VoteCounts
+from ...records import DERIVED, ConfidenceCounts, VoteCounts
 from ...schema import ConfidenceSource
 from ..confidence.th_scores import EPSILON
 from .method import EnsembleTable, Members, compare, fuser_verdicts, likely_jury, members
 
 FUSER = "fuser("
-DERIVED = (FUSER, "usc(", "gsa(", "apoc(")
-"""Beginnings of names of judges that read other judgements: no members, unless they are chosen."""
 
 
 def model_of_fuser(name: str) -> str | None:

@@ -33,7 +33,7 @@ POSITION_SIGNIFICANCE = 0.05
 FEW_VOTES = {
     1: " With one vote per comparison a rule can only keep it or call a tie, and BTD rarely gains "
     "(RewardBench 2: in 5 of 15 cells).",
-    2: " With two votes per comparison BTD rarely gains (RewardBench 2: in 2 of 15 cells).",
+    2: " With two votes per comparison BTD rarely gains (RewardBench 2: in 3 of 15 cells).",
 }
 """docs/results.md has the figures."""
 

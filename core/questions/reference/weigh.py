@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -34,19 +34,25 @@ class Weighed:
 
 
 def weigh(
-    verdict: IntArray, truth: IntArray, design: Design, *, deff: float = 1.0, level: float = 0.95
+    verdict: IntArray,
+    truth: IntArray,
+    design: Design,
+    *,
+    unit: IntArray | None = None,
+    level: float = 0.95,
 ) -> Weighed:
     """Rates of all judged answers.
 
     Within verdicts, and of random labels: of verdict g, which N_g answers have and of whose m
     labels k pass, p_g ~ Beta(k + ½, m − k + ½); W ~ Beta(N₁ + ½, N₀ + ½); q = W·p₁ + (1 − W)·p₀,
-    TPR = W·p₁/q, TNR = (1 − W)(1 − p₀)/(1 − q). Within classes TPR and TNR are Wilson's on their
+    TPR = W·p₁/q, TNR = (1 − W)(1 − p₀)/(1 − q); the rate itself is `rate_within_verdicts`'. Within
+    classes TPR and TNR are Wilson's on their
     own counts and q = (W − 1 + TNR)/J within [0, 1], of Jeffreys' draws. Where it is not known
     which holds (`asked`) values are those within verdicts, and every interval is the union of both.
     Intervals are quantiles of 4,000 draws, widened to hold the value.
 
     verdict, truth : (n,) 1 pass, 0 fail; −1 in `truth` has no label.
-    deff : design effect of labels in units; counts are divided by it.
+    unit : (n,) codes, by default each answer its own; counts are divided by the design effect.
 
     Raises InvalidOption for labels of one verdict alone, or a level outside (0, 1).
     Source: ours, docs/verdicts.md; Jeffreys (1946), Wilson (1927).
@@ -56,9 +62,13 @@ def weigh(
         raise InvalidOption("labels of one verdict alone say nothing of the other")
     if design == "asked":
         one, other = (
-            weigh(verdict, truth, of, deff=deff, level=level) for of in ("verdicts", "classes")
+            weigh(verdict, truth, of, unit=unit, level=level) for of in ("verdicts", "classes")
         )
         return Weighed(**{name: _union(getattr(one, name), getattr(other, name)) for name in NAMES})
+    code = np.arange(len(truth)) if unit is None else unit
+    known = truth != UNDECIDED
+    right = (verdict == truth)[known].astype(np.int64)
+    deff = design_effect(code[known], np.ones(len(right), dtype=np.int64), right)
     rng = np.random.default_rng(SEED)
     passes, fails = int((verdict == 1).sum()), int((verdict == 0).sum())
     counts = {
@@ -83,16 +93,68 @@ def weigh(
         values = rates(np.array([passes / max(passes + fails, 1)]), *point)
         draws = rates(share, *drawn)
     n = {"tpr": int((truth == 1).sum()), "tnr": int((truth == 0).sum())}
-    labels = int((truth != UNDECIDED).sum())
     estimates = {
-        name: _estimate(float(values[name][0]), draws[name], n.get(name, labels), level)
+        name: _estimate(float(values[name][0]), draws[name], n.get(name, len(right)), level)
         for name in NAMES
     }
     if design == "classes":
         for name, (yes, no) in (("tpr", first), ("tnr", second)):
             if yes + no:
-                estimates[name] = _wilson(yes, yes + no, n[name], level)
+                of_class = wilson_of_units(
+                    yes / (yes + no), yes / (yes + no), yes + no, yes + no, level
+                )
+                estimates[name] = replace(of_class, n=n[name])
+    else:
+        estimates["rate"] = rate_within_verdicts(verdict, truth, code, level=level)
     return Weighed(**estimates)
+
+
+def rate_within_verdicts(
+    verdict: IntArray, truth: IntArray, unit: IntArray, *, level: float = 0.95
+) -> Estimate:
+    """Share of all judged answers that people pass, from labels within the judge's verdicts.
+
+    Of verdict g (fail, pass, or undecided between its runs), which W_g of all answers have and of
+    whose m labels k pass: p̃ = (k + ½)/(m + 1), v = p̂(1 − p̂)·deff/max(m, ½) with
+    p̂ = (k + 1)/(m + 2) and the design effect by unit. q = ΣW·p̃, V = ΣW²·v + ΣW·(p̃ − q)²/units,
+    and the interval is Wilson's of q at n = q(1 − q)/V with t(units labelled − 1); the value is
+    ΣW·k/m, p̃ where m = 0, and is held by the interval. The rate is that of answers like these: the
+    second term of V is what W would vary by.
+
+    verdict, truth : (n,) 1 pass, 0 fail, −1 undecided or without a label.  unit : (n,) codes.
+
+    Source: docs/methods.md §11 (ours); post-stratification as in Cochran (1977) §5A.9; Wilson
+    (1927).
+    """
+    labelled = truth != UNDECIDED
+    value = centre = variance = square = 0.0
+    for said in np.unique(verdict):
+        of_verdict = verdict == said
+        rows = of_verdict & labelled
+        weight, m, k = float(of_verdict.mean()), int(rows.sum()), int(truth[rows].sum())
+        share = (k + 0.5) / (m + 1)
+        deff = 1.0
+        if m:
+            deff = design_effect(unit[rows], np.ones(m, dtype=np.int64), truth[rows])
+        value += weight * (k / m if m else share)
+        centre += weight * share
+        square += weight * share**2
+        # One more of each: where all labels of a verdict agree, others may not.
+        doubt = (k + 1) / (m + 2)
+        variance += weight**2 * doubt * (1 - doubt) * deff / max(m, 0.5)
+    variance += (square - centre**2) / n_distinct(unit)
+    n = centre * (1 - centre) / variance
+    return wilson_of_units(value, centre, n, n_distinct(unit[labelled]), level)
+
+
+def wilson_of_units(value: float, centre: float, n: float, units: float, level: float) -> Estimate:
+    """Wilson's interval of `centre` at n with t(units − 1)² for z², widened to hold the value."""
+    shrink = float(t_quantiles(max(units - 1, 1), level)) ** 2 / n
+    half = float(np.sqrt(shrink * centre * (1 - centre) + shrink**2 / 4))
+    low, high = ((centre + shrink / 2 + sign * half) / (1 + shrink) for sign in (-1, 1))
+    return Estimate(
+        value, max(min(low, value), 0.0), min(max(high, value), 1.0), n=int(units), level=level
+    )
 
 
 NAMES = ("tpr", "tnr", "right", "rate", "youden")
@@ -121,13 +183,6 @@ def _estimate(value: float, draws: FloatArray, n: int, level: float) -> Estimate
     if np.isnan(value):
         return Estimate(float(np.nanmedian(draws)), float(low), float(high), n=n, level=level)
     return Estimate(value, min(float(low), value), max(float(high), value), n=n, level=level)
-
-
-def _wilson(yes: float, of: float, n: int, level: float) -> Estimate:
-    value, shrink = yes / of, float(t_quantiles(max(of - 1, 1), level)) ** 2 / of
-    half = np.sqrt(shrink * value * (1 - value) + shrink**2 / 4)
-    low, high = ((value + shrink / 2 + sign * half) / (1 + shrink) for sign in (-1, 1))
-    return Estimate(value, float(min(low, value)), float(max(high, value)), n=n, level=level)
 
 
 def _union(one: Estimate, other: Estimate) -> Estimate:

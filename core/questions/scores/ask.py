@@ -254,6 +254,19 @@ def score_runs(store: Snapshot, selection: Selection, judge: str, metric: str) -
 
 
 @at_one_moment
+def at_other_temperatures(store: Snapshot, selection: Selection, judge: str, metric: str) -> bool:
+    """Whether a judge scored one answer at different temperatures, which are no repeats."""
+    selected, own, _, _ = _of_one(store, selection, judge, metric)
+    rows = store.rows(
+        f"""select 1 from scores v where v.status = 0 and {own}
+            group by v.item, coalesce(v.model, 0)
+            having min(v.temperature) < max(v.temperature) limit 1""",
+        selected.params,
+    )
+    return bool(rows)
+
+
+@at_one_moment
 def said_of_answers(
     store: Snapshot,
     selection: Selection,

@@ -12,7 +12,15 @@ from ...bounds import MOST_METRICS
 from ...stats.periods import periods
 from ...store.file_queries import by_file
 from .alone import alone_of_scores
-from .ask import Unscored, score_answers, score_dates, score_runs, scored_metrics, unscored_answers
+from .ask import (
+    Unscored,
+    at_other_temperatures,
+    score_answers,
+    score_dates,
+    score_runs,
+    scored_metrics,
+    unscored_answers,
+)
 from .audited import ScoreAudit
 from .card import score_answer
 from .evidence import JudgedScores, ScoreEvidence
@@ -95,6 +103,7 @@ def judged(
         drawn=None if options.labels_drawn == "seen" else options.labels_drawn,
         by_file=by_file(store, selection, "scores").get((about.judge, about.metric)),
         runs=score_runs(store, selection, about.judge, about.metric),
+        other_temperatures=at_other_temperatures(store, selection, about.judge, about.metric),
         outputs=about.n + about.failed,
         missing=about.failed,
         unscored=unscored_answers(store, selection, about.judge, about.metric)

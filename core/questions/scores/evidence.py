@@ -16,7 +16,8 @@ from ...errors import InvalidOption, TooFewLabels, UnknownName
 from ...finding.check import Unknown
 from ...finding.result import Results
 from ...stats.estimate import Estimate
-from ...stats.intervals import clopper_pearson, design_effect, wilson_by_item
+from ...stats.intervals import clopper_pearson, wilson_by_item
+from ..agreement.reliability import OTHER_TEMPERATURES
 from ..confidence.results import DEFAULTS, MeasuredBy
 from ..confidence.results import RESULTS as CONFIDENCE_RESULTS
 from ..reference.follows import Follows, follows
@@ -93,7 +94,8 @@ def _seeded() -> np.random.Generator:
 class JudgedScores:
     """What one judge gave by one metric, beside people.
 
-    runs : (n, runs) scores of each run, NaN where there is none.
+    runs : (n, runs) scores of each run, NaN where there is none.  other_temperatures : runs of one
+        answer were asked at different temperatures.
     outputs, missing : outputs of the judge, and those without a score.  unscored : why, and what
         people say of those, where they say pass or fail.
     item : (n,) number of each answer's item, None where no model is known.
@@ -121,6 +123,7 @@ class JudgedScores:
     by_file: ByFile | None = None
     drawn: Design | None = None
     confidence: FloatArray | None = None
+    other_temperatures: bool = False
 
     def of_models(self, a: str, b: str) -> tuple[ScoreTable, ScoreTable]:
         """The answers of two models to the same items, in the same order.
@@ -258,9 +261,7 @@ class ScoreEvidence(Results):
         both = {*np.unique(said[labels])}, {*np.unique(truth[labels])}
         if not judged.says_pass or len(both[1]) < 2 or not {*np.unique(said)} == both[0] == {0, 1}:
             return None
-        ones = np.ones(int(labels.sum()), dtype=np.int64)
-        deff = design_effect(judged.unit[labels], ones, (said == truth)[labels].astype(np.int64))
-        return weigh(said, truth, design, deff=deff, level=self.level)
+        return weigh(said, truth, design, unit=judged.unit, level=self.level)
 
     @cached_property
     def weighed(self) -> Weighed | None:
@@ -341,8 +342,19 @@ class ScoreEvidence(Results):
 
     @cached_property
     def repeatability(self) -> Repeatability:
-        """Whether it gives the same score again."""
-        return repeatability(self.scores.runs, unit=self.table.unit, level=self.level)
+        """Whether it gives the same score again, asked in the same way."""
+        found = repeatability(self.scores.runs, unit=self.table.unit, level=self.level)
+        if not self.scores.other_temperatures:
+            return found
+        return replace(
+            found,
+            icc_3_1=None,
+            icc_3_1_f=None,
+            icc_3_k=None,
+            icc_3_k_f=None,
+            unanimous_share=None,
+            reason=OTHER_TEMPERATURES,
+        )
 
     @cached_property
     def cut(self) -> Cut | Unknown:

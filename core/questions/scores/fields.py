@@ -15,6 +15,7 @@ from ..confidence.fields import stated_confidence
 from ..reference.fields import labels_fields, reference_fields
 from ..reference.results import WHICH, WHO
 from .alone import Alone
+from .by_model import BY_MODEL, FAVOURS, ByModel
 from .cut import Cut
 from .drift import Drift
 from .evidence import ScoreEvidence
@@ -91,6 +92,11 @@ def _scored(evidence: ScoreEvidence) -> dict[str, Any]:
             "people": estimate(evidence.ceiling.people_association),
             "judge": estimate(evidence.ceiling.judge_association),
         },
+        "by_model": _by_model(evidence[BY_MODEL]),
+        "favours": [
+            {"model": favour.group, **estimated(favour.difference)}
+            for favour in getattr(evidence[FAVOURS], "groups", ())
+        ],
         "repeatability": estimate(evidence.repeatability.icc_3_k),
         "length": estimate(effect.instrumented or effect.raw),
         "drift": _drift(evidence.drift),
@@ -110,6 +116,16 @@ def _scored(evidence: ScoreEvidence) -> dict[str, Any]:
             for (a, b), one in evidence.versions.items()
         ],
         "recalibration": _recalibration(evidence.recalibration),
+    }
+
+
+def _by_model(found: ByModel) -> dict[str, Any]:
+    """r of judge and people within models and between them."""
+    return {
+        "within": estimate(found.within),
+        "between": estimate(found.between),
+        "models": found.models,
+        "n": found.n,
     }
 
 

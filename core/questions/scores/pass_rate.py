@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from ...records import BoolArray, IntArray
 from ...stats import intervals
 from ...stats.estimate import Estimate, OneRow
+from ..reference.weigh import rate_within_verdicts, wilson_of_units
 from .passing import NO_JUDGE, NO_PEOPLE
 from .table import UNDECIDED, ScoreTable
 
@@ -57,12 +57,7 @@ class PassRate(OneRow):
 def pass_rate(table: ScoreTable, *, designed: bool = False, level: float = 0.95) -> PassRate:
     """True pass rate of all judged answers, from a few that people judged too.
 
-    Within each verdict g of the judge (fail, pass, or undecided between its runs), which W_g of
-    all answers have and of whose m labels k pass: p̃ = (k + ½)/(m + 1), v = p̂(1 − p̂)·deff/max(m, ½)
-    with p̂ = (k + 1)/(m + 2) and the design effect by unit. q = ΣW·p̃,
-    V = ΣW²·v + ΣW·(p̃ − q)²/units, and the interval is Wilson's of q at n = q(1 − q)/V with
-    t(units labelled − 1); the value is ΣW·k/m, p̃ where m = 0, and is held by the interval. The
-    rate is that of answers like these: the second term of V is what W would vary by.
+    The interval of labels within the judge's verdicts is `rate_within_verdicts`'.
 
     table : all judged answers; people are NaN where nobody judged. Of levels, `passing` must have
         been chosen on other answers.
@@ -71,8 +66,7 @@ def pass_rate(table: ScoreTable, *, designed: bool = False, level: float = 0.95)
 
     Below that, or without a label in a verdict that more than 5 % of the answers have, labels
     stand alone. Raises InvalidOption for a level outside (0, 1).
-    Source: docs/methods.md §11 (ours); post-stratification as in Cochran (1977) §5A.9; Wilson
-    (1927).
+    Source: docs/methods.md §11 (ours); Wilson (1927).
     """
     intervals.check_level(level)
     verdict = table.verdict
@@ -97,10 +91,10 @@ def pass_rate(table: ScoreTable, *, designed: bool = False, level: float = 0.95)
         )
     reason = reason or _too_few(said, labelled, with_label, designed)
     if reason is None:
-        corrected = _post_stratified(said, truth, labelled, code, (units, with_label), level)
+        corrected = rate_within_verdicts(said, truth, code, level=level)
     alone = labels
     if corrected is not None and designed:
-        alone = _interval(corrected.value, corrected.value, float(m), with_label, level)
+        alone = wilson_of_units(corrected.value, corrected.value, float(m), with_label, level)
     return PassRate(
         judge=judge,
         labels=labels,
@@ -130,43 +124,3 @@ def _too_few(said: IntArray, labelled: BoolArray, with_label: int, designed: boo
                 f"{word}"
             )
     return None
-
-
-def _post_stratified(
-    said: IntArray,
-    truth: IntArray,
-    labelled: BoolArray,
-    code: IntArray,
-    units: tuple[int, int],
-    level: float,
-) -> Estimate:
-    """units : all, and those with a label."""
-    value = centre = variance = square = 0.0
-    for verdict in np.unique(said):
-        of_verdict = said == verdict
-        rows = of_verdict & labelled
-        weight, m, k = float(of_verdict.mean()), int(rows.sum()), int(truth[rows].sum())
-        share = (k + 0.5) / (m + 1)
-        deff = 1.0
-        if m:
-            hits = truth[rows].astype(np.int64)
-            deff = intervals.design_effect(code[rows], np.ones(m, dtype=np.int64), hits)
-        value += weight * (k / m if m else share)
-        centre += weight * share
-        square += weight * share**2
-        # One more of each: where all labels of a verdict agree, others may not.
-        doubt = (k + 1) / (m + 2)
-        variance += weight**2 * doubt * (1 - doubt) * deff / max(m, 0.5)
-    variance += (square - centre**2) / units[0]
-    return _interval(value, centre, centre * (1 - centre) / variance, units[1], level)
-
-
-def _interval(value: float, centre: float, n: float, units: int, level: float) -> Estimate:
-    """Wilson's interval of `centre` at n with t² for z², widened to hold the value."""
-    t2 = intervals.t_quantile(max(units - 1, 1), level) ** 2
-    shrink = t2 / n
-    half = math.sqrt(shrink * centre * (1 - centre) + shrink**2 / 4)
-    low, high = ((centre + shrink / 2 + sign * half) / (1 + shrink) for sign in (-1, 1))
-    return Estimate(
-        value, max(min(low, value), 0.0), min(max(high, value), 1.0), n=units, level=level
-    )

@@ -12,6 +12,8 @@ from ...finding.wording import count, interval, number, percent, signed
 from ..confidence.words import alone_at, at_least, in_short
 from ..reference.second_look import SecondLook
 from .alone import NO_PASS_MARK, Alone
+from .by_model import BY_MODEL, FAVOURS, ByModel
+from .check import stands_out
 from .cut import Cut
 from .pass_rate import PassRate
 from .people import AltTest, LeftOut
@@ -154,6 +156,36 @@ def alternative_answer(found: AltTest, *, constant: bool = False) -> Answer:
     )
 
 
+def by_model_answer(found: ByModel) -> Answer:
+    """Whether it follows people within the answers of one model, or from model to model alone."""
+    within, between = found.within, found.between
+    if within is None:
+        return Answer(
+            headline="What it says within one model is not known.", figures="", good=False
+        )
+    apart = within.has_interval and within.low > 0
+    said = "It follows people within the answers of one model"
+    if not apart:
+        said = "It is not shown to follow people within the answers of one model"
+        if between is not None and between.has_interval and between.low > 0:
+            said = "It follows people from model to model, but is not shown to within one"
+    figures = (
+        f"r within models {interval(within)}",
+        ""
+        if between is None
+        else f"between the means of {found.models} models {interval(between)}",
+        count(found.n, "answer"),
+    )
+    return Answer(headline=f"{said}.", figures=line(figures), good=apart)
+
+
+def favours_sentence(evidence: ScoreEvidence) -> str:
+    """The model to whose answers it is shown to be kinder, or harder, than to the others'."""
+    worst = None if (found := evidence[FAVOURS]) is None else found.worst
+    shown = worst is not None and worst.difference.excludes(0)
+    return f"{stands_out(found, others='models')}." if shown else ""
+
+
 def further(evidence: ScoreEvidence) -> list[str]:
     """What is said below the checks where it is known: the cut, a map, versions, stand-ins."""
     said = []
@@ -163,11 +195,14 @@ def further(evidence: ScoreEvidence) -> list[str]:
         said += [] if isinstance(cut, Unknown) else [cut_answer(cut)]
         if not isinstance(recalibration, Unknown) and recalibration.helps:
             said.append(map_answer(recalibration))
+    if evidence[BY_MODEL].within is not None:
+        said.append(by_model_answer(evidence[BY_MODEL]))
     said += [versions_answer(a, b, one) for (a, b), one in evidence.versions.items()]
     if evidence.alternative.omega is not None:
         blind = evidence.follows.constant is not None or evidence.who.is_reference is False
         said.append(alternative_answer(evidence.alternative, constant=blind))
-    return [f"{each.headline.rstrip('.')} ({each.figures})." for each in said]
+    lines = [f"{each.headline.rstrip('.')} ({each.figures})." for each in said]
+    return [*filter(None, [favours_sentence(evidence)]), *lines]
 
 
 SURE_BY = {

@@ -15,8 +15,8 @@ from core.questions.confidence.th_scores import EPSILON
 from core.questions.juries import method as ensembles
 from core.questions.juries import words as sentences
 from core.questions.juries.figure import accuracies_figure, departures_figure, without_figure
-from core.questions.juries.jury import DERIVED, FUSER, judge_jury
-from core.records import NO_GOLD, IntArray
+from core.questions.juries.jury import FUSER, judge_jury
+from core.records import DERIVED, NO_GOLD, IntArray
 from core.schema import ConfidenceSource
 from core.store.vote_queries import Mark
 from pages.shared import cached, cards, many, numbers, widgets

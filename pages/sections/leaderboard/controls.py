@@ -26,9 +26,10 @@ from core.questions.boards.words import (
     TriangleSummary,
     judged_unequally,
     no_board,
+    readers_apart,
     triangle_summaries,
 )
-from core.records import PairScores, Panel
+from core.records import PairScores, Panel, independent
 from core.schema import Selection
 from core.store.vote_queries import Mark
 from pages.shared import cached, widgets
@@ -142,8 +143,12 @@ def read_controls() -> PageState:
         start=None,
         key="voter",
         place=slots[1],
-        placeholder=f"all {len(judges)}, pooled" if len(judges) > 1 else "the only judge",
+        placeholder=f"all {len(independent(judges))}, pooled"
+        if len(judges) > 1
+        else "the only judge",
     )
+    if judge is None and (reason := readers_apart(judges)) is not None:
+        st.caption(reason)
     interval = widgets.choice(
         "95 % interval",
         [PUBLISHED, CORRECTED],
@@ -234,8 +239,9 @@ def _kappa_factor(selection: Selection, *, pooled: bool) -> float | None:
     factor = None
     if pooled:
         counts = cached.vote_counts(selection)
+        judges = {name: counts[name] for name in independent(counts)}
         factor = cached.computed(
-            "κ", (selection,), lambda: reliability_factor(agreement_matrix(counts))
+            "κ", (selection,), lambda: reliability_factor(agreement_matrix(judges))
         )
     on = st.toggle(
         "Multiply standard errors by κ", key="kappa", bind=widgets.URL, disabled=factor is None

@@ -11,6 +11,7 @@ from core.questions.boards import check_words as sentences
 from core.questions.boards import debiased
 from core.questions.boards.check_figure import debiased_figure
 from core.questions.boards.check_words import DEBIASED
+from core.records import independent
 from pages.sections.leaderboard.controls import PageState, all_pooled
 from pages.shared import cached, cards, numbers, widgets
 
@@ -92,7 +93,10 @@ def debiased_tab(state: PageState) -> None:
             f"Without a rate, as fewer than 10 of their items have gold: {', '.join(found.reasons)}"
         )
     cards.votes_behind(picked, name="debiased")
-    who = f"counts[{state.judge!r}]" if state.judge else "pooled_votes(counts.values())"
+    who = f"counts[{state.judge!r}]"
+    if state.judge is None:
+        judges = independent(cached.vote_counts(state.selection))
+        who = f"pooled_votes(counts[judge] for judge in {judges!r})"
     widgets.copy_as_python(
         f"""counts = queries.vote_counts(store, selection)
 names = queries.comparison_names(store, selection)
@@ -106,7 +110,10 @@ print(found.to_frame().to_string())"""
 def _board(state: PageState, weighting: debiased.Weighting, used: int) -> debiased.DebiasedBoard:
     counts = cached.vote_counts(state.selection)
     names = cached.comparison_names(state.selection)
-    votes = counts[state.judge] if state.judge else debiased.pooled_votes(counts.values())
+    if state.judge:
+        votes = counts[state.judge]
+    else:
+        votes = debiased.pooled_votes(counts[name] for name in independent(counts))
     votes = debiased.hide_gold(votes, share=used / 100, rng=widgets.seeded())
     sides = {name: names[name].to_pylist() for name in ("model_a", "model_b")}
     return debiased.debiased_board(votes, state.anchor, weighting=weighting, **sides)

@@ -12,6 +12,7 @@ from core.finding.tables import frame
 from core.questions.scores import figure as plots
 from core.questions.scores import words as sentences
 from core.questions.scores.audited import ScoreAudit
+from core.questions.scores.by_model import BY_MODEL
 from core.questions.scores.card import said_of
 from core.questions.scores.levels import LevelCounts, level_counts
 from core.questions.scores.raters import RaterPair, both_scored
@@ -45,6 +46,7 @@ def agreement_tab(state: PageState) -> None:
     answers_behind(state, cell, name="levels")
     answers_behind(state, mark, name="beside")
     _raters(state)
+    _by_model(state)
     alternative.alternative_section(
         lambda kind: state.shown.evidence.alternative_of(kind), key="scores"
     )
@@ -157,6 +159,19 @@ def _raters(state: PageState) -> None:
         audit, pair = chosen
         answers_behind(state, _both(audit, pair), name="pair", audit=audit)
     numbers.table(frame(sentences.RATER_PAIRS, pairs), "rater-pairs", alt="Agreement of two raters")
+
+
+def _by_model(state: PageState) -> None:
+    """Within the answers of one model, and from model to model."""
+    found = state.shown.evidence[BY_MODEL]
+    favours = sentences.favours_sentence(state.shown.evidence)
+    if found.within is None and not favours:
+        return
+    st.subheader("Within a model and between models", anchor=False)
+    if favours:
+        st.text(favours)
+    if found.within is not None:
+        widgets.answer(sentences.by_model_answer(found), part="by-model")
 
 
 def _both(audit: ScoreAudit, pair: RaterPair) -> IntArray:
