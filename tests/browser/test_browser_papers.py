@@ -33,6 +33,7 @@ VIEWS = {
     "direct": f"/leaderboard?tab=Direct+scores&scored=sim-elm&scores-abstained=sim-elm&{DEMO}",
     "share": f"/calibration?rule=share+of+votes&judge=sim-judge-boaster&{DEMO}",
     "votes": f"/planning?tab=How+many+votes&weigh-confidence=true&votes-sweep=Majority+(SC)&{DEMO}",
+    "accuracy": f"/planning?tab=How+many+votes&votes-sweep-drawn=pairwise+accuracy&{DEMO}",
 }
 LEADS_TO_VOTES = {"grid", "forced", "jury", "without", "board", "votes"}
 SHOTS = os.environ.get("APPELLATE_SCREENSHOTS")

@@ -227,16 +227,22 @@ def test_parameters_count_the_regimes():
     assert shown == pytest.approx(middle)
 
 
+@pytest.mark.parametrize("measure", ["mae", "pa"])
 @pytest.mark.parametrize("over", ["votes", "labels"])
-def test_sweep_figure_plots_the_sweep(over, votes_found, labels_found):
+def test_sweep_figure_plots_the_sweep(over, measure, votes_found, labels_found):
     found = votes_found if over == "votes" else labels_found
-    fig = sweep_figure(found, theme="dark")
+    fig = sweep_figure(found, measure, theme="dark")
+    over_draws, by_item = (getattr(found, f"{measure}{end}") for end in ("", "_item"))
     lines = [trace for trace in fig.data if trace.mode == "lines+markers"]
     assert len(lines) == len(found.methods)
     for m, trace in enumerate(lines):
-        assert list(trace.y) == found.mae.value[:, m].tolist()
-        assert trace.y + trace.error_y.array == pytest.approx(found.mae_item.high[:, m])
-        assert trace.y - trace.error_y.arrayminus == pytest.approx(found.mae_item.low[:, m])
+        assert list(trace.y) == over_draws.value[:, m].tolist()
+        assert trace.y + trace.error_y.array == pytest.approx(by_item.high[:, m])
+        assert trace.y - trace.error_y.arrayminus == pytest.approx(by_item.low[:, m])
+    drawn = {"mae": "mean absolute error", "pa": "pairwise accuracy"}[measure]
+    assert drawn in fig.layout.yaxis.title.text
+    # The error of BTD on every label is no accuracy.
+    assert ("BTD, all labels" in {trace.name for trace in fig.data}) == (measure == "mae")
     assert list(fig.layout.xaxis.ticktext) == [str(size) for size in found.sizes]
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from operator import itemgetter
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 
@@ -65,11 +65,17 @@ MOST_GROUPS = 40
 """Groups that the figure of parameters draws; the table has them all."""
 
 
-def sweep_figure(found: Sweep, *, chosen: str | None = None, theme: Theme = "light") -> Figure:
-    """MAE of each rule against votes or labels, with intervals by item; narrow bars vary over
-    draws.
+Swept = Literal["mae", "pa"]
+SWEPT: dict[Swept, str] = {"mae": "mean absolute error", "pa": "pairwise accuracy"}
 
-    The dotted line is BTD fitted on every label. Rules are drawn a little apart to be
+
+def sweep_figure(
+    found: Sweep, measure: Swept = "mae", *, chosen: str | None = None, theme: Theme = "light"
+) -> Figure:
+    """MAE or pairwise accuracy of each rule against votes or labels, with intervals by item; narrow
+    bars vary over draws.
+
+    The dotted line is the MAE of BTD fitted on every label. Rules are drawn a little apart to be
     distinguished. A click on a mark gives the name of its rule; the marks of `chosen` are larger.
     """
     colours = COLOURS[theme]
@@ -77,21 +83,30 @@ def sweep_figure(found: Sweep, *, chosen: str | None = None, theme: Theme = "lig
     sizes = found.sizes.astype(np.float64)
     x = np.log2(sizes) if votes else sizes
     step = float(np.diff(x).min()) if len(x) > 1 else 1.0
-    traces = [ideal_trace(x=x, y=found.mae_all_labels, name="BTD, all labels", theme=theme)]
+    traces = []
+    if measure == "mae":
+        all_labels = found.mae_all_labels
+        traces.append(ideal_trace(x=x, y=all_labels, name="BTD, all labels", theme=theme))
+    over_items, over_all = {"mae": (found.mae_item, found.mae), "pa": (found.pa_item, found.pa)}[
+        measure
+    ]
     for m, key in enumerate(found.methods):
         symbol, dash = LOOKS.get(key, ("x", "dashdot"))
         colour = colours.accent if key.startswith("btd") else colours.text
         by_item, over_draws = (
             Estimates(one.value[:, m], one.low[:, m], one.high[:, m])
-            for one in (found.mae_item, found.mae)
+            for one in (over_items, over_all)
         )
         place = x + step * 0.12 * (m - (len(found.methods) - 1) / 2)
-        accuracy = found.pa.value[:, m]
+        other: Swept = "pa" if measure == "mae" else "mae"
+        beside = {"mae": found.mae, "pa": found.pa}[other].value[:, m]
         said = (
-            f"<b>{label(RULES[key].name)}</b>, {size} {found.over}<br>MAE {one.value:.3f} "
-            f"({ends(one)})<br>over draws {draws.low:.3f} to {draws.high:.3f}<br>PA {pa:.3f}<br>n "
-            f"{found.n:,} comparisons"
-            for size, one, draws, pa in zip(found.sizes, by_item, over_draws, accuracy, strict=True)
+            f"<b>{label(RULES[key].name)}</b>, {size} {found.over}<br>{measure.upper()} "
+            f"{one.value:.3f} ({ends(one)})<br>over draws {draws.low:.3f} to {draws.high:.3f}<br>"
+            f"{other.upper()} {value:.3f}<br>n {found.n:,} comparisons"
+            for size, one, draws, value in zip(
+                found.sizes, by_item, over_draws, beside, strict=True
+            )
         )
         name = RULES[key].name
         about = {"customdata": [[name]] * len(place), **hover(said), **undimmed(1)}
@@ -114,7 +129,7 @@ def sweep_figure(found: Sweep, *, chosen: str | None = None, theme: Theme = "lig
         traces += [curve | marks, spread]
     return figure(
         "votes per comparison" if votes else "labelled comparisons to calibrate on",
-        "mean absolute error",
+        SWEPT[measure],
         theme=theme,
         height=400,
         traces=traces,

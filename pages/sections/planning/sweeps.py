@@ -16,7 +16,7 @@ from core.finding.tables import frame
 from core.questions.agreement.repeats import effective_votes
 from core.questions.labels.btd import fit
 from core.questions.labels.rules import RULES, rule_labels
-from core.questions.planning.figure import sweep_figure
+from core.questions.planning.figure import SWEPT, sweep_figure
 from core.questions.planning.sweeps import (
     Sweep,
     label_sweep,
@@ -173,10 +173,12 @@ def _drawn(state: PageState, found: Sweep, stated: ConfidenceCounts | None = Non
     marks = cached.computed(
         "wrong under", (*state.key, found.methods), lambda: _wrong(state, found, stated)
     )
+    words = {said: measure for measure, said in SWEPT.items()}
+    said = widgets.choice("Drawn", list(words), key=f"{name}-drawn")
     behind = widgets.figure(
-        sweep_figure(found, chosen=widgets.in_url(name), theme=state.look),
+        sweep_figure(found, words[said], chosen=widgets.in_url(name), theme=state.look),
         name,
-        alt=f"MAE of each rule by the number of {found.over}",
+        alt=f"{said.capitalize()} of each rule by the number of {found.over}",
         marks=marks,
         prompt="Comparisons labelled wrongly by",
     )
