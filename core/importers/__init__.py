@@ -201,7 +201,8 @@ def read_arrow(
     file, *others = _of_one_form(_recognised(cells, source, options))
     if others:
         raise UnreadableFile(f"{name}: {file.table.notes[-1]} Give them as two tables.")
-    reading = clustered(*noted([_read_table(file)], file.options, options), options)
+    (reading,) = noted([_read_table(file)], file.options, options)
+    reading = clustered(reading, options)
     if options.lower_is_better:
         check_metrics([reading], options)
     return reading
