@@ -31,7 +31,7 @@ SCHEMA = "appellate.audit/4"
 JUDGE_KEYS = (
     *("votes", "accuracy", "calibration", "position", "confusion", "btd", "repeatability"),
     *("direction", "confidences", "effective_votes", "discrimination", "length", "own_family"),
-    *("robustness", "alternative", "reference", "labels"),
+    *("favours", "robustness", "alternative", "reference", "labels"),
 )
 """Keys of a judge in the order of the contract; those of other questions follow by name."""
 DOCUMENT_KEYS = ("scores", "listwise", "agreement", "leaderboards", "anchor_swap")

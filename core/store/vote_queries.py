@@ -112,6 +112,7 @@ __all__ = [
     "first_votes",
     "length_counts",
     "list_rankings",
+    "model_names",
     "of_several_temperatures",
     "order_counts",
     "outcomes",
@@ -291,6 +292,12 @@ def compared_models(store: Snapshot, selection: Selection) -> IntArray:
         selected.params,
     )
     return np.stack([ints(table, "one"), ints(table, "two")], axis=1)
+
+
+@at_one_moment
+def model_names(store: Snapshot, selection: Selection) -> dict[int, str]:
+    """Id → name of every model of the store."""
+    return dict(store.rows("select id, name from models"))
 
 
 @at_one_moment

@@ -177,6 +177,7 @@ def test_the_document_has_every_field_of_the_contract(audited: dict[str, Any]) -
             "discrimination",
             "length",
             "own_family",
+            "favours",
             "robustness",
         ),
         *("alternative", "reference", "labels"),

@@ -6,13 +6,15 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from ...finding.evidence import Counted
+from ...finding.check import differs, points_span
+from ...finding.evidence import Counted, Evidence
 from ...finding.fields import ends
 from ...finding.question import Finding, OfAll, Question
-from ...finding.wording import ONE_ITEM
+from ...finding.wording import ONE_ITEM, count
 from ...stats.estimate import Estimate
 from . import check
-from .results import CHANGES, LENGTH, OWN_FAMILY
+from .favours import most_favoured
+from .results import CHANGES, FAVOURS, LENGTH, OWN_FAMILY
 
 
 def _unknown(finding: Finding) -> dict[str, str]:
@@ -77,6 +79,25 @@ def _changes(finding: Finding) -> dict[str, Any] | None:
     } or None
 
 
+def _favoured(finding: Finding) -> list[dict[str, Any]]:
+    return [
+        {"model": favour.model} | ends(favour.difference, "difference")
+        for favour in finding[FAVOURS]
+    ]
+
+
+def _favours_a_model(evidence: Evidence) -> Iterator[str]:
+    every = evidence[FAVOURS]
+    worst = most_favoured(every)
+    widened = f", widened for {count(len(every), 'model')}" if len(every) > 1 else ""
+    if worst is not None:
+        yield (
+            f"{evidence.judge} prefers the answers of {worst.model} "
+            f"{differs(worst.difference.value, 'more', 'less')} often than gold does "
+            f"({points_span(worst.difference)}{widened})."
+        )
+
+
 def _read_as_own(counted: Counted) -> Iterator[str]:
     for judge, models in counted.namesakes.items():
         yield (
@@ -90,8 +111,14 @@ QUESTION = Question(
     place=50,
     title="What it favours",
     checks=check.CHECKS,
-    results=(LENGTH, OWN_FAMILY, CHANGES),
-    document={"length": _length, "own_family": _own_family, "robustness": _changes},
+    results=(LENGTH, OWN_FAMILY, FAVOURS, CHANGES),
+    document={
+        "length": _length,
+        "own_family": _own_family,
+        "favours": _favoured,
+        "robustness": _changes,
+    },
+    notes=_favours_a_model,
     unknown={95: _unknown},
     of_all=OfAll(notes={100: _read_as_own}),
 )

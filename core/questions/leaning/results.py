@@ -9,7 +9,9 @@ from ...finding.question import Result
 from ...stats.estimate import Estimate
 from ...store import vote_queries as queries
 from ..accuracy.method import tie_gap
+from ..order.results import POSITION, SLOTS_DIFFER
 from .changes import Change, changes
+from .favours import Favour, favours
 from .preference import OwnFamily, Verbosity, own_family, verbosity
 
 
@@ -50,6 +52,25 @@ def _own_family(evidence: Evidence) -> OwnFamily | None:
 
 OWN_FAMILY = Result("own_family", _own_family)
 """Preference for models of its own family, where it has one."""
+
+
+def _favours(evidence: Evidence) -> tuple[Favour, ...]:
+    """By gold; nothing where models cannot be told from the place in which they were shown."""
+    votes, counted = evidence.votes, evidence.counted
+    position = evidence[POSITION]
+    shuffled = position is not None and position.pairs > position.unpaired
+    one_place = not shuffled and evidence.orders is not None and evidence[SLOTS_DIFFER]
+    if votes is None or not evidence.has_gold or one_place:
+        return ()
+    models = counted.models[votes.comparison]
+    if (models < 0).all():
+        return ()
+    names = counted.ask(queries.model_names)
+    return favours(votes, models, names, shuffled=shuffled, level=evidence.level)
+
+
+FAVOURS = Result("favours", _favours)
+"""How much more often than gold it prefers the answers of each model."""
 
 
 def _all_changes(counted: Counted) -> dict[str, tuple[Change, ...]]:

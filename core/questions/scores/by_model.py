@@ -12,6 +12,7 @@ from ...stats.estimate import Estimate, OneRow
 from ...stats.intervals import check_level
 from ...stats.jackknife import ROUNDING
 from .agreement import NO_ORDER, NOBODY, fisher_jackknife
+from .drift import drift
 from .table import ScoreTable
 
 LEAST_ANSWERS = 10
@@ -143,6 +144,21 @@ def _correlation(xx: FloatArray, yy: FloatArray, xy: FloatArray) -> FloatArray:
     values: FloatArray = np.where(real, r, np.nan)
     return values
 
+
+FAVOURS = Result(
+    "favours",
+    lambda evidence: (
+        drift(
+            evidence.table,
+            group=evidence.scores.model,
+            names=evidence.scores.models,
+            level=evidence.level,
+        )
+        if evidence.scores.model is not None and len(evidence.scores.models) > 1
+        else None
+    ),
+)
+"""Leniency to the answers of each model less that to the others'; None without models."""
 
 BY_MODEL = Result(
     "by_model",

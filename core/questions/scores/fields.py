@@ -15,7 +15,7 @@ from ..confidence.fields import stated_confidence
 from ..reference.fields import labels_fields, reference_fields
 from ..reference.results import WHICH, WHO
 from .alone import Alone
-from .by_model import BY_MODEL, ByModel
+from .by_model import BY_MODEL, FAVOURS, ByModel
 from .cut import Cut
 from .drift import Drift
 from .evidence import ScoreEvidence
@@ -93,6 +93,10 @@ def _scored(evidence: ScoreEvidence) -> dict[str, Any]:
             "judge": estimate(evidence.ceiling.judge_association),
         },
         "by_model": _by_model(evidence[BY_MODEL]),
+        "favours": [
+            {"model": favour.group, **estimated(favour.difference)}
+            for favour in getattr(evidence[FAVOURS], "groups", ())
+        ],
         "repeatability": estimate(evidence.repeatability.icc_3_k),
         "length": estimate(effect.instrumented or effect.raw),
         "drift": _drift(evidence.drift),

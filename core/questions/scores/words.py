@@ -12,7 +12,8 @@ from ...finding.wording import count, interval, number, percent, signed
 from ..confidence.words import alone_at, at_least, in_short
 from ..reference.second_look import SecondLook
 from .alone import NO_PASS_MARK, Alone
-from .by_model import BY_MODEL, ByModel
+from .by_model import BY_MODEL, FAVOURS, ByModel
+from .check import stands_out
 from .cut import Cut
 from .pass_rate import PassRate
 from .people import AltTest, LeftOut
@@ -178,6 +179,13 @@ def by_model_answer(found: ByModel) -> Answer:
     return Answer(headline=f"{said}.", figures=line(figures), good=apart)
 
 
+def favours_sentence(evidence: ScoreEvidence) -> str:
+    """The model to whose answers it is shown to be kinder, or harder, than to the others'."""
+    worst = None if (found := evidence[FAVOURS]) is None else found.worst
+    shown = worst is not None and worst.difference.excludes(0)
+    return f"{stands_out(found, others='models')}." if shown else ""
+
+
 def further(evidence: ScoreEvidence) -> list[str]:
     """What is said below the checks where it is known: the cut, a map, versions, stand-ins."""
     said = []
@@ -193,7 +201,8 @@ def further(evidence: ScoreEvidence) -> list[str]:
     if evidence.alternative.omega is not None:
         blind = evidence.follows.constant is not None or evidence.who.is_reference is False
         said.append(alternative_answer(evidence.alternative, constant=blind))
-    return [f"{each.headline.rstrip('.')} ({each.figures})." for each in said]
+    lines = [f"{each.headline.rstrip('.')} ({each.figures})." for each in said]
+    return [*filter(None, [favours_sentence(evidence)]), *lines]
 
 
 SURE_BY = {

@@ -164,8 +164,13 @@ def _raters(state: PageState) -> None:
 def _by_model(state: PageState) -> None:
     """Within the answers of one model, and from model to model."""
     found = state.shown.evidence[BY_MODEL]
+    favours = sentences.favours_sentence(state.shown.evidence)
+    if found.within is None and not favours:
+        return
+    st.subheader("Within a model and between models", anchor=False)
+    if favours:
+        st.text(favours)
     if found.within is not None:
-        st.subheader("Within a model and between models", anchor=False)
         widgets.answer(sentences.by_model_answer(found), part="by-model")
 
 
