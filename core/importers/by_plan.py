@@ -352,6 +352,7 @@ def look(plan: Evidence, name: str, notes: Sequence[str] = ()) -> Inspection:
         columns=tuple(plan.table.columns),
         head=tuple(tuple(cell or "" for cell in row) for row in cells),
         mapping=mapping_of(plan),
+        roles={column.name: column.role for column in plan.columns},
         questions=tuple(
             Question(option=PLAN, text=asked.text, choices=asked.choices)
             for asked in plan.questions
@@ -454,16 +455,26 @@ def people_in(result: ImportResult) -> int:
     return len(names) or int("gold" in votes.column_names and votes["gold"].null_count < len(votes))
 
 
+def _answers(result: ImportResult) -> int:
+    """How many texts of answers a reading keeps."""
+    return sum(
+        len(result.votes) - result.votes[name].null_count
+        for name in ("response", "response_a", "response_b")
+        if name in result.votes.column_names
+    )
+
+
 def is_better(plan: ImportResult, names: ImportResult, table: TextTable) -> bool:
     """Whether the reading of a plan is taken before one by names that is not the same.
 
-    It is not where it makes a judge of somebody whom names call a person, where it hears people
-    alone and names say who judged, nor where names are canonical and it reads no more rows.
+    Of two that are the same it is taken where names name no judge or lose texts of answers.
+    Else it is not where it makes a judge of somebody whom names call a person, where it hears
+    people alone and names say who judged, nor where names are canonical and it reads no more rows.
     """
     if facts(plan) == facts(names):
         # A name that the file has stands before that of the file.
         named = plan.votes["judge"].unique().to_pylist() != [stem_of(names.name)]
-        return named and names_nobody(names)
+        return named and (names_nobody(names) or _answers(plan) > _answers(names))
     alone = of_people(plan) > of_people(names) and not names_nobody(names)
     if people_in(plan) < people_in(names) or alone:
         return False

@@ -340,6 +340,8 @@ class Inspection:
     columns : the file's columns; `head` its first rows as text, in that order.
     mapping : canonical column → the file's column, as `read` would take it; columns left out become
         `extra`.
+    roles : the file's column → what it holds in the terms of a plan (`item`, `not used`);
+        empty for a file that no plan reads.
     missing : required canonical columns that nothing was found for.
     labels : distinct labels of the vote columns with their counts, most frequent first.
     vocabularies : names of the vocabularies that hold all of them.
@@ -362,6 +364,7 @@ class Inspection:
     columns: tuple[str, ...] = ()
     head: tuple[tuple[str, ...], ...] = ()
     mapping: Mapping[str, str]
+    roles: Mapping[str, str] = field(default_factory=dict)
     missing: tuple[str, ...] = ()
     labels: tuple[tuple[str, int], ...] = ()
     vocabularies: tuple[str, ...] = ()

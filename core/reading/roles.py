@@ -22,6 +22,7 @@ from .words import (
     tokens,
     what,
     who,
+    without_ending,
 )
 
 FEW = 40
@@ -86,6 +87,7 @@ def two_sides(one: Column, other: Column) -> tuple[Column, Column, tuple[str, st
     x, y = apart
     if x in SIDES and y in SIDES and SIDES[x] != SIDES[y]:
         return (one, other, (x, y)) if SIDES[x] == 0 else (other, one, (y, x))
+    x, y = without_ending(x), without_ending(y)
     for pair in VERSIONS:
         if (x, y) == pair:
             return one, other, pair
@@ -280,7 +282,7 @@ def by_header(column: Column, sides: tuple[str, str] | None) -> dict[str, int] |
     found: dict[str, int] = {}
     n = 0
     for cell, times in column.counts.items():
-        words = set(tokens(cell))
+        words = set(map(without_ending, tokens(cell)))
         there = [each in words for each in sides]
         if sum(there) == 1 and len(words) <= 6:
             found[clean(cell)] = 1 if there[0] else -1

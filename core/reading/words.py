@@ -61,7 +61,7 @@ WHAT = {
     ),
     "prompt": _set(
         "prompt prompts question questions query instruction instructions input task frage anfrage "
-        "eingabe pregunta consigne requete domanda vraag problem"
+        "eingabe kundenfrage nutzerfrage pregunta consigne requete domanda vraag problem"
     ),
     "answer": _set(
         "response responses answer answers output outputs completion completions reply replies "
@@ -84,7 +84,9 @@ WHAT = {
         "metric metrics criterion criteria dimension aspect attribute rubric kriterium merkmal "
         "critere criterio"
     ),
-    "time": _set("date time timestamp created datum zeit zeitpunkt fecha at started judged heure"),
+    "time": _set(
+        "date time timestamp created erstellt datum zeit zeitpunkt fecha at started judged heure"
+    ),
     "status": _set("status state error errors errored finish"),
     "model": _set(
         "method approach strategy model models system systems generator assistant fighter fw "
@@ -92,9 +94,9 @@ WHAT = {
         "arm player"
     ),
     "category": _set(
-        "category categories subset topic domain type genre lang language thema kategorie source "
-        "split group difficulty tags tag team channel scenario dataset kind priority segment "
-        "release"
+        "category categories subset topic domain type genre lang language sprache thema kategorie "
+        "source split group difficulty tags tag team channel scenario dataset kind priority "
+        "segment release"
     ),
     "book": _set(
         "cost usd eur price latency ms sec seconds token tokens duration elapsed len length chars "
@@ -217,6 +219,9 @@ VERSIONS = (
     ("base", "tuned"),
     ("alt", "neu"),
 )
+_ENDINGS = {
+    word + ending: word for word in ("alt", "neu") for ending in ("e", "er", "es", "en", "em")
+}
 PLACES = _set("first second left right erste zweite links rechts premier deuxieme")
 """Sides that say where an answer was shown and not what it is called."""
 NOUNS = _set(
@@ -244,6 +249,15 @@ def tokens(name: str) -> tuple[str, ...]:
     (('ki', 'note', '1', '5'), ('judge', 'score', '2'))
     """
     return tuple(word.lower() for word in _TOKEN.findall(fold(name)))
+
+
+def without_ending(word: str) -> str:
+    """A word of `VERSIONS` without a German ending, any other as it is.
+
+    >>> without_ending("neuer"), without_ending("new")
+    ('neu', 'new')
+    """
+    return _ENDINGS.get(word, word)
 
 
 def _meant(words: tuple[str, ...], table: dict[str, frozenset[str]]) -> frozenset[str]:

@@ -39,8 +39,11 @@ def sides(path: Path, *names: str) -> list[JudgeVotes]:
 def test_a_link_shows_the_differences_of_core(app: AppTest, store_path: Path) -> None:
     page = opened(app, "compare", tab="Two judges", one=BOASTER, two=CAREFUL)
     found = compare_judges(*sides(store_path, BOASTER, CAREFUL))
-    assert compared(BOASTER, CAREFUL, found) in all_text(page)
-    assert f"{CAREFUL} is right more often than {BOASTER} (+" in all_text(page)
+    said = compared(BOASTER, CAREFUL, found)
+    assert said.headline == f"{CAREFUL} is right more often than {BOASTER}."
+    assert said.headline in all_text(page)
+    assert said.figures.startswith("right +")
+    assert said.figures in all_text(page)
     shown = page.dataframe[0].value
     assert shown["difference"].tolist() == [one.difference.value for one in found.measures]
     assert f"1 of {len(found.parted):,}" in all_text(page)
@@ -56,7 +59,7 @@ def test_people_are_one_side(app: AppTest, store_path: Path) -> None:
     page = opened(app, "compare", tab="Two judges", one=BOASTER, two="pool of people")
     boaster, *people = sides(store_path, BOASTER, *(f"sim-person-{k}" for k in (1, 2, 3)))
     found = compare_judges(boaster, pool_raters(people))
-    assert compared(BOASTER, "pool of people", found) in all_text(page)
+    assert compared(BOASTER, "pool of people", found).figures in all_text(page)
     assert "sim-person-2 saw" in all_text(page)
 
 
@@ -100,7 +103,7 @@ def test_a_judge_before_and_after_a_new_prompt(before_and_after: AppTest) -> Non
     page = opened(
         before_and_after, "compare", tab="Two judges", dataset="new", one="j", beside="old", two="j"
     )
-    assert "j is right more often than j (old) (+" in all_text(page)
+    assert "j is right more often than j (old).\nright +" in all_text(page)
     parted = page.dataframe[1].value
     assert list(parted)[3:] == ["j", "j (old)", "gold"]
     assert (parted["j"] != parted["j (old)"]).all()

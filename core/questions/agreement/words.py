@@ -30,13 +30,13 @@ from ...finding.wording import (
     percent,
     percent_span,
     signed,
-    signed_ends,
+    signed_span,
 )
 from ...stats.estimate import Estimate
 from ..accuracy.confusion_matrix import Confusion, commonest_error
 from .judge_vs_human import RULES, JudgeVsHuman, Rule
 from .kappa import JudgePair
-from .paired import PairedJudges, PairedMeasure
+from .paired import PairedJudges
 from .reliability import InterRaterReliability, Repeatability
 
 if TYPE_CHECKING:
@@ -122,43 +122,42 @@ DIFFERENCES = (
 """A row per measure of two judges on what both judged."""
 
 
-def compared(one: str, two: str, found: PairedJudges) -> str:
-    """Which of two judges is better at what, and on how many comparisons they part."""
-    said = [_difference(one, two, row) for row in found.measures if row.measure in COMPARED_BY]
-    apart = f"Their verdicts differ on {len(found.parted):,} of {count(found.n, 'comparison')}"
-    return " ".join([*filter(None, said), f"{apart} ({percent(len(found.parted) / found.n)})."])
-
-
 COMPARED_BY = {
-    "right": (
-        "{more} is right more often than {less}",
-        "Which of the two is right more often is open",
-    ),
-    "flips": (
-        "{more} changes more verdicts with the order",
-        "Neither changes more with the order for certain",
-    ),
-    "brier": (
-        "{more} is further off with its confidence",
-        "Neither is shown to be better calibrated",
-    ),
+    "right": ("right", "{more} is right more often than {less}."),
+    "flips": ("reversed", "{more} changes more verdicts with the order than {less}."),
+    "brier": ("Brier", "{more} is further off with its confidence than {less}."),
 }
-"""What a difference says that leaves out 0, and one that does not."""
+"""What a difference is called in one word, and what is said first of one that is not 0, in the
+order in which it counts.
+"""
 
 
-def _difference(one: str, two: str, row: PairedMeasure) -> str:
-    found = row.difference
-    if found is None or not found.has_interval:
-        return ""
-    shown = found.low > 0 or found.high < 0
-    more, less = (one, two) if found.value > 0 else (two, one)
-    sentence = COMPARED_BY[row.measure][0 if shown else 1].format(more=more, less=less)
-    if shown and found.value < 0:
-        # Of the one that the sentence names first.
-        found = replace(found, value=-found.value, low=-found.high, high=-found.low)
-    points = found.scaled(100)
-    span = f"{signed(points.value, 1)} points, {signed_ends(points, 1)}, {found.n:,} items"
-    return f"{sentence} ({span})."
+def compared(one: str, two: str, found: PairedJudges) -> Answer:
+    """Which of two judges is better at what, and on how many comparisons they part."""
+    rows = {
+        row.measure: row.difference
+        for row in found.measures
+        if row.measure in COMPARED_BY and row.difference and row.difference.has_interval
+    }
+    first = next((name for name, row in rows.items() if row.low > 0 or row.high < 0), None)
+    turned = first is not None and rows[first].value < 0
+    more, less = (two, one) if turned else (one, two)
+    sign = -1 if turned else 1
+    figures = [
+        f"{COMPARED_BY[name][0]} {signed(100 * sign * row.value, 1)} points "
+        f"({signed_span(min(ends), max(ends), 1)})"
+        for name, row in rows.items()
+        for ends in [(100 * sign * row.low, 100 * sign * row.high)]
+    ]
+    apart = f"differ on {percent(len(found.parted) / found.n)} of {found.n:,}"
+    items = [count(max(row.n for row in rows.values()), "item")] if rows else []
+    return Answer(
+        headline=COMPARED_BY[first][1].format(more=more, less=less)
+        if first is not None
+        else f"Which of {one} and {two} is better is open.",
+        figures=line([*figures, apart, *items]),
+        good=first is not None,
+    )
 
 
 def repeatabilities(results: Mapping[str, Repeatability], strong: float) -> pd.DataFrame:

@@ -80,6 +80,28 @@ EXAMPLE = (
 SCALES: dict[Any, str] = {0: "as found", 1: "0 to 1", 100: "0 to 100"} | {
     scale: meaning for scale, meaning in SCALE_MEANINGS.items() if not scale.isdigit()
 }
+UNUSED = "not used"
+ROLES = {
+    "item": "Item",
+    "judge": "Judge",
+    "judge's": "Judge says",
+    "person": "Person",
+    "person's": "Person says",
+    "gold": "Person says",
+    "model": "Model",
+    "model_a": "Model A",
+    "model_b": "Model B",
+    "response": "Answer",
+    "response_a": "Answer A",
+    "response_b": "Answer B",
+    "prompt": "Question",
+    "position": "Shown first",
+    "confidence": "How sure",
+    "rationale": "Reason",
+    "category": "Group",
+    "timestamp": "Date",
+}
+"""What a column of a plan holds, in the order in which the sheet shows them."""
 RATERS = {"llm": "LLM judges", "human": "people"}
 OPTIONS = {
     "format": "“Format”",
@@ -159,7 +181,7 @@ def plan_options(file: UploadedFile | Table, looks: Inspection, format: str) -> 
             key=f"{key}-asked-{number}-{question.text}",
         )
         if chosen is None:
-            _first_rows(looks, key)
+            _sheet(looks, key)
             return None
         said.append(chosen)
         found = look_at(file, replace(answered(" ".join(said)), format=format))
@@ -167,10 +189,7 @@ def plan_options(file: UploadedFile | Table, looks: Inspection, format: str) -> 
             st.text(render(found, OPTIONS))
             return None
         looks = found
-    for note in looks.notes:
-        st.text(note)
-    with st.expander("First rows"):
-        _first_rows(looks, key)
+    _sheet(looks, key)
     return replace(answered(" ".join(said)), format=format)
 
 
@@ -338,6 +357,28 @@ def _first_rows(looks: Inspection, key: str) -> None:
     frame = pd.DataFrame([list(cells) for cells in looks.head], columns=list(looks.columns))
     st.dataframe(
         frame, hide_index=True, height=180, key=f"{key}-head", alt="First rows of the file"
+    )
+
+
+def _sheet(looks: Inspection, key: str) -> None:
+    """The first rows under what each column holds: those that are used first, and every column."""
+    order = list(ROLES)
+    roles = {name: looks.roles.get(name, UNUSED) for name in looks.columns}
+
+    def place(name: str) -> int:
+        role = roles[name]
+        return len(order) + (role == UNUSED) if role not in ROLES else order.index(role)
+
+    names = sorted(looks.columns, key=place)
+    cells = [[row[looks.columns.index(name)] for name in names] for row in looks.head]
+    heads = [f"{ROLES.get(roles[name], roles[name].capitalize())}: {name}" for name in names]
+    frame = pd.DataFrame(cells, columns=heads)
+    st.dataframe(
+        frame,
+        hide_index=True,
+        height=142,
+        key=f"{key}-sheet",
+        alt="First rows of the file, and what each column holds",
     )
 
 

@@ -8,10 +8,8 @@ import numpy as np
 import streamlit as st
 
 from core.auditing.options import AuditOptions
-from core.questions.scores.audit import audit_scores
 from core.questions.scores.audited import ScoreAudit
 from core.questions.scores.table import ScoreTable
-from core.schema import Selection
 from pages.shared import cached, evidence, widgets
 from pages.shared.limits import current_options
 
@@ -34,13 +32,13 @@ def read_controls() -> PageState | None:
     selection, options = widgets.current_selection(), current_options()
     if not cached.summary(selection).scores:
         return None
-    every = audits(options)
-    if not every:
+    audits = evidence.scores(selection, options)
+    if not audits:
         return None
-    judges = list(dict.fromkeys(audit.judge for audit in every))
+    judges = list(dict.fromkeys(audit.judge for audit in audits))
     left, middle, right = st.columns(3)
     judge = widgets.select("Judge", judges, start=judges[0], key="scored", place=left)
-    of_judge = {audit.metric: audit for audit in every if audit.judge == judge}
+    of_judge = {audit.metric: audit for audit in audits if audit.judge == judge}
     metrics = list(of_judge)
     metric = metrics[0]
     if len(metrics) > 1:
@@ -49,20 +47,9 @@ def read_controls() -> PageState | None:
     cut = _pass_from(shown, right)
     if cut is not None:
         options = replace(options, pass_from={**options.pass_from, metric: cut})
-        every = audits(options)
-        shown = next(one for one in every if (one.judge, one.metric) == (judge, metric))
-    return PageState(audits=every, shown=shown, options=options)
-
-
-def audits(options: AuditOptions, selection: Selection | None = None) -> tuple[ScoreAudit, ...]:
-    """What is found of all judges of single answers, by default of what is selected."""
-    selection = selection or widgets.current_selection()
-    read = evidence.counted(selection, options).rows_read
-    return cached.computed(
-        "scores",
-        (selection, options),
-        lambda: audit_scores(*cached.where(selection), options, read),
-    )
+        audits = evidence.scores(selection, options)
+        shown = next(one for one in audits if (one.judge, one.metric) == (judge, metric))
+    return PageState(audits=audits, shown=shown, options=options)
 
 
 def _pass_from(shown: ScoreAudit, place: object) -> float | None:

@@ -14,8 +14,7 @@ from core.questions.versions.ask import parted_answers
 from core.questions.versions.audit import compared, families, in_order
 from core.questions.versions.results import FIGURES, Comparison
 from core.schema import Selection
-from pages.sections.scores.controls import audits
-from pages.shared import cached, cards, numbers, widgets
+from pages.shared import cached, cards, evidence, numbers, widgets
 from pages.shared.limits import current_options
 
 
@@ -63,7 +62,9 @@ def versions_tab() -> None:
             selection,
             judges,
             tuple(cached.vote_counts(selection)) if about.votes else (),
-            [each.evidence.scores for each in audits(options, selection)] if about.scores else (),
+            [each.evidence.scores for each in evidence.scores(selection, options)]
+            if about.scores
+            else (),
             level=options.level,
         ),
     )
