@@ -23,7 +23,7 @@ import numpy as np
 
 from core.auditing.checks import LIMITS
 from core.questions.reference.second_look import order_of_disagreements, second_look
-from core.questions.reference.which import Design
+from core.questions.reference.which import Design, compared, differing
 from core.questions.scores.evidence import JudgedScores, ScoreEvidence
 from core.questions.scores.overall import check_scores, overall_of_scores
 from core.questions.scores.table import ScoreTable
@@ -437,6 +437,56 @@ def families_of_labels() -> Iterator[Planted]:
                 )
 
 
+# Whether the labelled answers are like the others.
+
+EACH = 5
+"""Answers of a conversation, which are labelled whole and resemble each other."""
+
+
+def of_which(n: int, labels: int, how: str) -> Draw:
+    def draw(rng: np.random.Generator) -> Seen:
+        unit = np.arange(n) // (EACH if how == "by conversation" else 1)
+
+        def shared(share: float) -> Any:
+            own = rng.normal(size=n)
+            return math.sqrt(share) * rng.normal(size=n)[unit] + math.sqrt(1 - share) * own
+
+        hard, length = shared(0.3), shared(0.3)
+        columns = {
+            "verdict": (shared(0.3) < 0.5).astype(float),
+            "agreement": (hard + shared(0) < 1.2).astype(float),
+            "flips": (hard + shared(0) > 1.8).astype(float),
+            "confidence": np.clip(0.85 - 0.08 * hard + 0.05 * shared(0), 0, 1),
+            "length": length,
+            "category": np.array(["code", "law", "maths", "prose"])[rng.integers(0, 4, n)[unit]],
+            "model": np.array(["one", "two", "three"])[rng.integers(0, 3, n)],
+        }
+        first = {
+            "short": length > np.median(length),
+            "one category": columns["category"] != "law",
+            "disagreements": columns["agreement"] == 1,
+        }.get(how, np.zeros(n, bool))
+        order = np.lexsort((rng.random(n)[unit], first))
+        inside = np.isin(np.arange(n), order[:labels])
+        found = differing(compared(inside, columns, unit))
+        return {"differs": float(found is not None)}
+
+    return draw
+
+
+def families_of_which() -> Iterator[Planted]:
+    sizes = ((300, 60), (1000, 100), (2000, 300))
+    for how in ("at random", "by conversation", "short", "one category", "disagreements"):
+        for n, labels in sizes:
+            alike = how in ("at random", "by conversation")
+            yield Planted(
+                "reference.which",
+                f"{labels} labels of {n}, {how}",
+                of_which(n, labels, how),
+                {"differs": (0.05, "at most") if alike else (1.0, "at least")},
+            )
+
+
 # A second look at disagreements.
 
 
@@ -472,6 +522,7 @@ def situations() -> list[Planted]:
         *families_of_levels(),
         *families_of_pass_fail(),
         *families_of_labels(),
+        *families_of_which(),
         *families_of_second_looks(),
         *planted_versions.families(),
     ]

@@ -52,7 +52,7 @@ from .scores import check_metrics, read_scores
 from .source import Source, open_source
 from .suggest import suggest, suggest_gold
 from .tables import TextTable, read_delimited
-from .versions import name_versions
+from .versions import name_versions, noted, with_versions
 from .vote_plan import plan
 from .votes import read_table
 from .wide_metrics import Metrics, find_metrics, in_long_form, judged_by, named_metrics, offered
@@ -152,10 +152,10 @@ def read(
         try:
             if isinstance(file, NativeFile):
                 results += read_native(file)
-            elif file.shape or MAY_SCORE.isdisjoint(map(str.casefold, file.table.columns)):
-                results.append(_read_table(file))
             else:
-                results += map(_read_table, _of_one_form(file))
+                flat = file.shape or MAY_SCORE.isdisjoint(map(str.casefold, file.table.columns))
+                of_file = [*map(_read_table, [file] if flat else _of_one_form(file))]
+                results += noted(of_file, file.options, options)
         except UnreadableFile as error:
             if file.source.together is None:
                 raise
@@ -201,7 +201,8 @@ def read_arrow(
     file, *others = _of_one_form(_recognised(cells, source, options))
     if others:
         raise UnreadableFile(f"{name}: {file.table.notes[-1]} Give them as two tables.")
-    reading = clustered(_read_table(file), options)
+    (reading,) = noted([_read_table(file)], file.options, options)
+    reading = clustered(reading, options)
     if options.lower_is_better:
         check_metrics([reading], options)
     return reading
@@ -399,6 +400,10 @@ def _open(
         refused = error
     if refused is not None and not by_plan.wanted(options):
         raise refused
+    if isinstance(found, _TableFile):
+        options = replace(options, version=found.options.version)
+    elif found is None and table is not None:
+        options = with_versions(table, options)
     if isinstance(found, NativeFile) or not by_plan.wanted(options):
         assert found is not None
         return found
@@ -566,6 +571,7 @@ def _open_by_names(
 
 def _recognised(table: TextTable, source: Source, options: ReadOptions) -> _TableFile:
     """A table with what its columns say it holds."""
+    options = with_versions(table, options)
     table = merge_one_hot(table, source.name, options)
     shape, metrics = shape_of(table, source.name, options)
     if metrics is None:

@@ -282,6 +282,7 @@ def as_table(plan: Evidence, options: ReadOptions, origin: TextTable | None) -> 
         rater_type=options.rater_type,
         lower_is_better=tuple(dict.fromkeys((*options.lower_is_better, *plan.lower_is_better))),
         max_bytes=options.max_bytes,
+        version=options.version,
         # What names a place was turned to the name of the answer.
         label_refers=None if scores else "model",
     )

@@ -72,7 +72,7 @@ def _keys_of_votes(
     named = (*VOTES.key, *(("prompt", *SIDES[2:]) if how.items == "texts" else ()))
     of_key = {how.mapping[name]: None for name in named if name in how.mapping}
     key = [column for column in columns if column in of_key or column == "perturbation"]
-    used = {*how.mapping.values(), *how.judges, *key}
+    used = {*how.mapping.values(), *how.judges, *key, options.version}
     return key, [
         column
         for column in columns

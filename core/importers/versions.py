@@ -6,9 +6,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..errors import UnknownName
+from ..reading.words import OF_VERSIONS, may_be_versions, tokens, what, who
 from ..schema import FORMS, ImportResult
+from .columns import cell_codes, small_codes
+from .options import ReadOptions
 from .source import stem_of
+from .tables import TextTable
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -19,6 +25,67 @@ NONE = "none"
 """What is said where no column or file has versions."""
 BETWEEN = "between files"
 """Each file has a version of its own of the judges that are in several: what `--compare` reads."""
+
+MOST_VERSIONS = 12
+FEWEST_ROWS = 10
+"""Rows that each version has at least, and answers that are compared."""
+COMMON = 0.8
+"""Share of the answers that several versions judged."""
+_SURE = OF_VERSIONS - {"prompt"}
+_OF_ANSWERS = ("item_id", "judge", "model", "model_a", "model_b", "metric", "dataset")
+
+
+def versions_in(table: TextTable) -> str | None:
+    """The column that tells versions of a judge apart, by its name and by what was judged.
+
+    `judge_version` or `rubric_version` beside a column of judges is one. `version` and
+    `prompt_version` may be the product's own: these are where 80 % of the answers, known by their
+    texts or by canonical columns, were judged under several of 2 to 12 values.
+    """
+    for name, cells in table.columns.items():
+        if not may_be_versions(name):
+            continue
+        codes = cell_codes(cells)
+        rows = np.bincount(codes[codes >= 0], minlength=1)
+        rows = rows[rows > 0]
+        if not 2 <= len(rows) <= MOST_VERSIONS or rows.min() < FEWEST_ROWS:
+            continue
+        others = [column for column in table.columns if column != name]
+        if sure := set(tokens(name)) & _SURE:
+            if "rubric" in sure or any("judge" in who(column) for column in others):
+                return name
+            continue
+        texts = [each for each in others if what(each) in ({"answer"}, {"prompt"})]
+        known = [each for each in _OF_ANSWERS if each in table.columns]
+        if not any("answer" in what(each) for each in texts) and "item_id" not in known:
+            continue
+        key = small_codes([table.columns[each] for each in dict.fromkeys((*known, *texts))])
+        pairs = np.unique(np.stack([key, codes], axis=1)[codes >= 0], axis=0)
+        times = np.unique(pairs[:, 0], return_counts=True)[1]
+        if len(times) >= FEWEST_ROWS and (times > 1).mean() >= COMMON:
+            return name
+    return None
+
+
+def with_versions(table: TextTable, options: ReadOptions) -> ReadOptions:
+    """The options, with the column of versions that a table has, unless they say."""
+    if options.version not in (None, BETWEEN):
+        return options
+    return replace(options, version=versions_in(table) or options.version)
+
+
+def noted(
+    results: Sequence[ImportResult], options: ReadOptions, given: ReadOptions
+) -> list[ImportResult]:
+    """The readings of a file with its versions, where its column was found and not given."""
+    column = options.version
+    if column is None or column == given.version:
+        return [*results]
+    note = (
+        f"'{column}' tells versions of a judge apart, each a judge of its own; with "
+        f"--version {NONE} it does not."
+    )
+    return [replace(each, notes=(*each.notes, note)) for each in name_versions(results, column)]
 
 
 def name_versions(results: Sequence[ImportResult], version: str | None) -> list[ImportResult]:

@@ -18,6 +18,7 @@ from ..schema import Selection
 from ..stats.estimate import DataFrame
 from ..store import vote_queries as queries
 from ..store.browse import default_gold, summary
+from . import boards, confidence, labels, lists
 from .asked import NOTHING, Asked, Settings
 from .items import BY_NAME, ITEMS
 from .record import PAPERS, Item
@@ -44,6 +45,19 @@ class Made:
     lacks: str
 
 
+NEEDS: dict[Callable[[Asked], DataFrame], str] = {
+    boards.abstained: "It needs a confidence beside the votes, or two votes or more in one order.",
+    boards.additivity: "It needs three models that met each other.",
+    boards.repeatabilities: "It needs two votes or more of a judge on the same comparisons.",
+    confidence.surest_errors: "It needs a confidence beside the votes, and gold.",
+    labels.confidence_weights: "It needs a confidence beside the votes, and gold on at least 20.",
+    labels.parameters: "It needs tasks (--by COLUMN) with gold enough to fit a judge on each.",
+    labels.position: "It needs votes with the order shown (column position).",
+    lists.faults: "It needs candidates with flags of their faults.",
+}
+"""Table → what data without a row of it lack."""
+
+
 class Maker:
     """Makes items of one selection; a table that several items share is made once."""
 
@@ -61,6 +75,8 @@ class Maker:
                 self._made[item.table] = (found, "") if len(found) else (None, NOTHING)
             except AppellateError as error:
                 self._made[item.table] = None, sentence(str(error))
+            if self._made[item.table][1] == NOTHING:
+                self._made[item.table] = None, NEEDS.get(item.table, NOTHING)
         table, lacks = self._made[item.table]
         return Made(item=item, table=table, lacks=lacks)
 

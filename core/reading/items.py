@@ -8,6 +8,7 @@ from . import questions as ask
 from .facts import Column, constant_in, repeats
 from .plan import Draft
 from .roles import is_few
+from .words import may_be_versions
 
 
 class Items(Draft):
@@ -26,7 +27,7 @@ class Items(Draft):
         explained += [self.by[name] for name in ("perturbation",) if name in self.by]
         if said.version in self.by:
             out.version = self.by[said.version]
-            out.roles.why[out.version.name] = "a version of the judge, as you said"
+            out.roles.why[out.version.name] = "versions of the judge"
             explained.append(out.version)
         texts = [of[r] for r in ("response",) if r in of]
         if "item_id" in of:
@@ -142,7 +143,10 @@ class Items(Draft):
             and is_few(c, self.rows)
             and c.filled == self.rows
             and not c.what & {"book", "time"}
-            and repeats([*key, c]) == self.rows
+            and (
+                repeats([*key, c]) == self.rows
+                or (may_be_versions(c.name) and repeats([*key, c]) > repeats(key))
+            )
         ]
         if others:
             other = others[0]

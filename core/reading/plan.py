@@ -102,6 +102,7 @@ class Plan:
             judgements=[replace(each, column=whole(each.column)) for each in self.judgements],
             gold=self.gold and whole(self.gold),
             item=self.item and whole(self.item),
+            version=self.version and whole(self.version),
             key=[whole(column) for column in self.key],
             roles=replace(
                 self.roles, of={role: whole(column) for role, column in self.roles.of.items()}

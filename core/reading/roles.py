@@ -132,6 +132,8 @@ def find_roles(columns: Sequence[Column], constants: Sequence[Column], rows: int
             roles.give("prompt", column, "texts, and its name says the question")
         elif "answer" in what and column.kind == "text":
             roles.give("response", column, "texts, and its name says the answer")
+        elif column.tokens == ("version",) and "model_a" in roles.of:
+            continue
         elif "model" in what and column.kind == "short" and is_few(column, rows):
             roles.give("model", column, f"{column.distinct} names, and its name says a model")
         elif "run" in what and _is_run(column) and is_few(column, rows):

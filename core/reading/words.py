@@ -289,6 +289,20 @@ def what(name: str) -> frozenset[str]:
     return frozenset()
 
 
+OF_VERSIONS = WHO["judge"] | {"prompt", "rubric"}
+"""Words before `version` in the name of a column of versions of a judge."""
+
+
+def may_be_versions(name: str) -> bool:
+    """Whether a name may be that of a column of versions of a judge.
+
+    >>> [may_be_versions(name) for name in ("prompt_version", "version", "api_version")]
+    [True, True, False]
+    """
+    *before, last = tokens(name) or ("",)
+    return last == "version" and OF_VERSIONS.issuperset(before)
+
+
 @lru_cache(maxsize=4096)
 def stem(name: str) -> tuple[str, ...]:
     """Words of a name that say neither whose nor what it is: what is judged."""

@@ -263,7 +263,10 @@ def audit(
         results = labels.beside(results, how, key)
         refuse_unusable(results)
     except AppellateError as error:
-        raise type(error)(render(error, KEYWORDS)) from None
+        # What a reader raises may have a class of its own, made of a plan and not of a sentence.
+        classes = type(error).__mro__
+        public = next(each for each in classes if each.__module__ == AppellateError.__module__)
+        raise public(render(error, KEYWORDS)) from None
     with Store.holding(results) as store:
         labels.into(store)
         found = auditing.audit(store, selection, options, readings=results, reading_options=how)

@@ -11,7 +11,7 @@ import pytest
 
 import core
 from core.__main__ import main
-from core.errors import InvalidOption, UnknownName
+from core.errors import AmbiguousLabels, InvalidOption, UnknownName
 from core.questions.versions.audit import pairs_to_compare
 from core.reporting.gates import parse_gate
 from core.stats.intervals import mean_interval
@@ -248,3 +248,65 @@ def test_a_store_is_compared_as_its_files_are(weeks: list[str], tmp_path: Path) 
     of_files = core.audit(weeks, compare=[]).comparisons
     assert [each.sentences() for each in of_store] == [each.sentences() for each in of_files]
     assert of_store[0].gain == of_files[0].gain
+
+
+FORMS = {"pairs": votes, "pass_fail": passes, "levels": lambda fine: levels((~fine) * 1.0)}
+
+
+@pytest.mark.parametrize("kind", FORMS)
+@pytest.mark.parametrize("column", ["version", "judge_version", "prompt_version", "rubric_version"])
+def test_a_column_of_versions_is_compared_as_two_files_are(
+    kind: str, column: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    weeks = {f"v{k + 1}": FORMS[kind](right(n)) for k, n in enumerate((30, 10))}
+    for name, table in weeks.items():
+        table.to_csv(tmp_path / f"{name}.csv", index=False)
+    both = pd.concat([table.assign(**{column: name}) for name, table in weeks.items()])
+    (tmp_path / "both.csv").write_text(both.to_csv(index=False))
+    files = [str(tmp_path / f"{name}.csv") for name in weeks]
+    (of_files,) = core.audit(files, compare=[]).comparisons
+    for source in (both, tmp_path / "both.csv"):
+        (found,) = core.audit(source, compare=[]).comparisons
+        assert (found.old, found.new) == ("gpt@v1", "gpt@v2")
+        assert found.sentences() == of_files.sentences()
+        assert found.gain == of_files.gain
+    assert main(["audit", str(tmp_path / "both.csv"), "--compare", "v1", "v2"]) == 0
+    assert of_files.sentences()[0] in capsys.readouterr().out
+    store = str(tmp_path / "s.duckdb")
+    assert main(["import", str(tmp_path / "both.csv"), "--store", store]) == 0
+    (of_store,) = core.audit(store, compare=[]).comparisons
+    assert (of_store.sentences(), of_store.gain) == (of_files.sentences(), of_files.gain)
+
+
+def test_versions_of_what_is_judged_are_none_of_the_judge() -> None:
+    """Where each version has answers of its own, it is the product that was changed."""
+    texts = [
+        passes(right(k)).assign(
+            prompt=lambda t: "What of " + t["item_id"],
+            response=lambda t, k=k: f"Answer {k} to " + t["item_id"],
+            prompt_version=f"v{k}",
+        )
+        for k in (30, 10)
+    ]
+    with pytest.raises(InvalidOption, match="no judge has two versions"):
+        core.audit(pd.concat(texts), compare=[])
+
+
+def test_versions_that_may_be_runs_are_asked_about(tmp_path: Path) -> None:
+    """Two rows of each pair and version: labels that agree do not make them runs."""
+    rows = pd.concat([votes(right(k)).assign(prompt_version=f"v{k}") for k in (30, 10)])
+    rows = rows.drop(columns="position").rename(
+        columns={"item_id": "question_id", "gold": "human", "vote": "winner"}
+    )
+    rows[["winner", "human"]] = rows[["winner", "human"]].replace({1: "A", -1: "B"})
+    file = tmp_path / "votes.csv"
+    file.write_text(rows.to_csv(index=False))
+    with pytest.raises(AmbiguousLabels, match="a version of the judge"):
+        core.audit(file)
+    named = core.audit(file, version="prompt_version", compare=[])
+    assert [(each.old, each.new) for each in named.comparisons] == [("gpt@v10", "gpt@v30")]
+
+
+def test_none_leaves_a_column_of_versions_alone() -> None:
+    rows = pd.concat([passes(right(k)).assign(version=f"v{k}") for k in (30, 10)])
+    assert [each.judge for each in core.audit(rows, version="none").scores] == ["gpt"]

@@ -11,7 +11,7 @@ from places import REPOSITORY
 from benchmarks import papers as measured
 from core.auditing.options import AuditOptions
 from core.importers import read
-from core.papers.asked import Settings
+from core.papers.asked import NOTHING, Settings
 from core.papers.items import ITEMS
 from core.papers.made import in_text, maker
 from core.schema import Selection
@@ -60,6 +60,7 @@ def test_every_item_is_printed_or_explained_on_a_real_file(name):
             if made.table is None:
                 assert made.lacks == item.lacks or made.lacks.endswith((".", ")")), item.name
                 assert len(made.lacks) < 600, item.name
+                assert made.lacks != NOTHING, item.name
             else:
                 tables += 1
                 assert len(made.table), item.name

@@ -16,7 +16,7 @@ from places import REPOSITORY
 from core.__main__ import main
 from core.auditing.options import AuditOptions
 from core.importers import read
-from core.papers.asked import Settings
+from core.papers.asked import NOTHING, Settings
 from core.papers.figure import figure
 from core.papers.items import BY_NAME, ITEMS
 from core.papers.made import counts, document, items_named, maker
@@ -179,6 +179,22 @@ def test_the_figure_of_votes_stands_over_numbers_of_votes(made):
     styles = {(trace.name, trace.line.dash) for trace in fig.data}
     assert len(styles) == len(set(table["rule"]))
     assert {dash for _, dash in styles} == ({"solid", "dash"} if len(styles) > 7 else {"solid"})
+
+
+def test_what_few_columns_lack_is_named(tmp_path):
+    """One judge, one order, one run, no confidence: no item says only that something is missing."""
+    path = tmp_path / "votes.csv"
+    cells = (f"q{k},j,{k % 3 - 1},{k % 2},m{k % 4},z" for k in range(80))
+    head = "item_id,judge,vote,gold,model_a,model_b"
+    path.write_text("\n".join([head, *cells]), encoding="utf-8")
+    with (
+        Store.holding(read([(path.name, path)])) as store,
+        maker(store, Selection(), AuditOptions(splits=5), Settings()) as make,
+    ):
+        lacking = {item.name: make(item).lacks for item in ITEMS}
+    assert lacking["RAEE §2.3"] == "It needs two votes or more of a judge on the same comparisons."
+    assert lacking["RAEE B.8"] == "It needs three models that met each other."
+    assert not [name for name, why in lacking.items() if why == NOTHING]
 
 
 def test_gold_shares_by_hand(made):

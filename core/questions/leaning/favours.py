@@ -54,7 +54,8 @@ def favours(
         return ()
     sides = {}
     for model in present[: 1 if len(present) == 2 else None]:
-        side = np.where(labelled, (models[:, 0] == model) * 1 - (models[:, 1] == model) * 1, 0)
+        of_a, of_b = (labelled & (column == model) for column in models.T)
+        side = of_a.astype(np.int8) - of_b.astype(np.int8)
         met = side != 0
         one_sided = max((side > 0).sum(), (side < 0).sum()) > ONE_SIDED * max(met.sum(), 1)
         if n_distinct(votes.item[met]) >= LEAST_ITEMS and (shuffled or not one_sided):

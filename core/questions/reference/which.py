@@ -79,7 +79,7 @@ def compared(
 
     Source: ours, docs/verdicts.md; Welch (1947).
     """
-    from scipy.stats import norm
+    from scipy.stats import t
 
     inside = np.asarray(labelled, dtype=bool)
     if unit is not None and len(unit):
@@ -105,11 +105,15 @@ def compared(
         if min(len(yes), len(no)) < LEAST_ON_A_SIDE or spread < 1e-12:
             continue
         gap = float(yes.mean() - no.mean())
+        freedom = math.inf
         if len(np.unique(values[known])) == 2:
             error = spread * math.sqrt(1 / len(yes) + 1 / len(no))
         else:
-            error = math.sqrt(yes.var(ddof=1) / len(yes) + no.var(ddof=1) / len(no))
-        p_value = float(2 * norm.sf(abs(gap) / error)) if error else 0.0
+            of_yes, of_no = yes.var(ddof=1) / len(yes), no.var(ddof=1) / len(no)
+            error = math.sqrt(of_yes + of_no)
+            parts = of_yes**2 / (len(yes) - 1) + of_no**2 / (len(no) - 1)
+            freedom = error**4 / parts if parts else math.inf
+        p_value = float(2 * t.sf(abs(gap) / error, freedom)) if error else 0.0
         differences[name] = Difference(p_value=p_value, size=gap / spread)
     return differences
 
