@@ -155,7 +155,8 @@ def read(
             else:
                 flat = file.shape or MAY_SCORE.isdisjoint(map(str.casefold, file.table.columns))
                 of_file = [*map(_read_table, [file] if flat else _of_one_form(file))]
-                results += noted(of_file, file.options, options)
+                as_told = file.options.version in (None, options.version)
+                results += of_file if as_told else noted(of_file, file.options.version)
         except UnreadableFile as error:
             if file.source.together is None:
                 raise
@@ -201,8 +202,9 @@ def read_arrow(
     file, *others = _of_one_form(_recognised(cells, source, options))
     if others:
         raise UnreadableFile(f"{name}: {file.table.notes[-1]} Give them as two tables.")
-    (reading,) = noted([_read_table(file)], file.options, options)
-    reading = clustered(reading, options)
+    reading = clustered(_read_table(file), options)
+    if file.options.version not in (None, options.version):
+        (reading,) = noted([reading], file.options.version)
     if options.lower_is_better:
         check_metrics([reading], options)
     return reading
@@ -571,7 +573,8 @@ def _open_by_names(
 
 def _recognised(table: TextTable, source: Source, options: ReadOptions) -> _TableFile:
     """A table with what its columns say it holds."""
-    options = with_versions(table, options)
+    if "version" in " ".join(table.columns).casefold():
+        options = with_versions(table, options)
     table = merge_one_hot(table, source.name, options)
     shape, metrics = shape_of(table, source.name, options)
     if metrics is None:

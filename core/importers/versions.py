@@ -74,13 +74,8 @@ def with_versions(table: TextTable, options: ReadOptions) -> ReadOptions:
     return replace(options, version=versions_in(table) or options.version)
 
 
-def noted(
-    results: Sequence[ImportResult], options: ReadOptions, given: ReadOptions
-) -> list[ImportResult]:
-    """The readings of a file with its versions, where its column was found and not given."""
-    column = options.version
-    if column is None or column == given.version:
-        return [*results]
+def noted(results: Sequence[ImportResult], column: str | None) -> list[ImportResult]:
+    """The readings of a file with its versions, by a column that was found and not given."""
     note = (
         f"'{column}' tells versions of a judge apart, each a judge of its own; with "
         f"--version {NONE} it does not."

@@ -24,6 +24,8 @@ pytestmark = pytest.mark.thorough
 SCORES = ("cje_arena", "rewardbench2_scores", "triviaqa_verdicts")
 VOTES = (
     "native/alttest",
+    "native/judgebench",
+    "native/llmbar/result.json",
     "votes/faireval.csv.gz",
     "votes/pandalm.csv.gz",
     "votes/judgebench.csv.gz",
@@ -80,7 +82,7 @@ def test_votes_without_reading_may_nothing(shared_data, place):
     raters = {f"always {vote:+d}": np.full(len(like), vote) for vote in (-1, 0, 1)}
     raters["coin"] = rng.integers(-1, 2, len(like))
     raters["coin of two"] = rng.choice([-1, 1], len(like))
-    raters["shuffled"] = rng.permutation(like["vote"].to_numpy())
+    raters["shuffled"] = rng.permutation(like["vote"].to_numpy(copy=True))
     extra = [
         like.assign(judge=name, vote=votes, confidence=np.nan) for name, votes in raters.items()
     ]
