@@ -3,6 +3,8 @@
 import streamlit as st
 
 from core.places import NAMES
+from pages.sections.versions.compared import versions_here
+from pages.sections.versions.proof import proof_section
 from pages.shared import cached, people, widgets
 
 # What to do, the page and tab that says what it gains, and the kind of judgements it is for.
@@ -30,3 +32,6 @@ for place, (what, address, tab, kind) in enumerate(WAYS):
         st.text(what, width=360)
         name = " · ".join(filter(None, (NAMES[address], tab)))
         widgets.goto(name, f"{address}.py", key=f"improve-{place}", tab=tab)
+if people.visitor() == "editor" and versions_here():
+    with widgets.errors():
+        proof_section()

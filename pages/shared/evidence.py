@@ -10,6 +10,8 @@ from core.auditing.options import AuditOptions
 from core.finding.check import CheckResult
 from core.finding.evidence import Counted
 from core.questions.boards.results import anchors_of
+from core.questions.scores.audit import audit_scores
+from core.questions.scores.audited import ScoreAudit
 from core.schema import Selection
 from pages.shared import cached
 
@@ -41,4 +43,14 @@ def results(
         "checks",
         (selection, options, judge, tuple(checks)),
         lambda: [BY_NAME[check].result(evidence) for check in checks],
+    )
+
+
+def scores(selection: Selection, options: AuditOptions) -> tuple[ScoreAudit, ...]:
+    """What is found of all judges of single answers."""
+    read = counted(selection, options).rows_read
+    return cached.computed(
+        "scores",
+        (selection, options),
+        lambda: audit_scores(*cached.where(selection), options, read),
     )

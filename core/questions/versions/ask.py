@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from ...records import BoolArray, FloatArray, IntArray, majority
 from ...schema import Selection
 from ...stats.intervals import dense_codes
 from ...store.arrays import units
-from ..scores.ask import score_answers
+from ..scores.ask import said_of_answers, score_answers
 from ..scores.table import SAME, ScoreTable
 from .results import Kind
 
@@ -171,6 +172,30 @@ def texts_of(store: Snapshot, judged: BothJudged, rows: Sequence[int]) -> list[t
         f"{item}\t{model}": tuple(text or "" for text in texts) for item, model, *texts in said
     }
     return [by_key.get(judged.key[row], ("", "")) for row in rows]
+
+
+def parted_answers(
+    store: Snapshot, selection: Selection, judges: tuple[str, str], metric: str
+) -> list[dict[str, object]]:
+    """The answers to which two judges gave another score, the mean of their runs, the farthest
+    apart first, beside the mean of people; none of what is sealed.
+    """
+    answers: dict[tuple[int, str | None], list[dict[str, Any]]] = {}
+    for row in said_of_answers(store, selection, metric).to_pylist():
+        if row["score"] is not None:
+            answers.setdefault((row["item"], row["model"]), []).append(row)
+    found: list[dict[str, object]] = []
+    for rows in answers.values():
+        said = [[row["score"] for row in rows if row["judge"] == judge] for judge in judges]
+        if not all(said) or abs(fmean(said[0]) - fmean(said[1])) <= SAME:
+            continue
+        people = [row["score"] for row in rows if row["human"]] or [
+            row["gold"] for row in rows if row["gold"] is not None
+        ]
+        facts = {name: rows[0][name] for name in ("item_id", "model", "prompt", "response")}
+        scores = dict(zip(judges, map(fmean, said), strict=True))
+        found.append(facts | scores | {"people": fmean(people) if people else None})
+    return sorted(found, key=lambda row: -abs(row[judges[0]] - row[judges[1]]))  # type: ignore[operator]
 
 
 def metrics_of_both(store: Snapshot, old: str, new: str) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ...auditing.results import Audit
     from ...schema import Selection
     from ...store.connection import Database, Snapshot
+    from ..scores.evidence import JudgedScores
 
 
 def in_order(judge: str) -> list[tuple[int, str]]:
@@ -94,35 +95,60 @@ def with_comparisons(audit: Audit, store: Database | Snapshot, names: Sequence[s
     judges = sorted({*of_votes, *of_scores}, key=in_order)
     if not judges:
         raise InvalidOption("--compare: no judge of pairs or of single answers was audited.")
-    found: list[Comparison] = []
-    level = audit.options.level
-    for old, new in pairs_to_compare(judges, names):
-        if old in of_votes and new in of_votes:
-            before, after = _votes(store, audit.selection, (old, new))
-            found.append(compare_votes(before, after, (old, new), level=level))
-        of_metric = {
-            (scores.judge, scores.metric): scores.evidence.scores for scores in audit.scores
-        }
-        metrics = [metric for judge, metric in of_metric if judge == old]
-        found += [
-            compare_scores(of_metric[old, metric], of_metric[new, metric], (old, new), level=level)
-            for metric in sorted(metrics)
-            if (new, metric) in of_metric
-        ]
-    with store.snapshot() as moment:
-        held = parts.read(moment)
-    if held is not None:
-        found = [
-            replace(
-                each,
-                seen=each.n,
-                tried=tuple(one.sentence for one in held.of_family(each.new, each.metric)),
-            )
-            for each in found
-        ]
+    found = [
+        each
+        for pair in pairs_to_compare(judges, names)
+        for each in compared(
+            store,
+            audit.selection,
+            pair,
+            of_votes,
+            [one.evidence.scores for one in audit.scores],
+            level=audit.options.level,
+        )
+    ]
     if not found:
         raise InvalidOption("--compare: the two did not judge the same kind of answers.")
     return replace(audit, comparisons=tuple(found))
+
+
+def compared(
+    store: Database | Snapshot,
+    selection: Selection,
+    judges: tuple[str, str],
+    of_votes: Collection[str],
+    scores: Sequence[JudgedScores],
+    *,
+    level: float = 0.95,
+) -> list[Comparison]:
+    """An older and a newer judge by their votes, and by each metric that both scored.
+
+    of_votes : the judges of pairs that were audited.  scores : those of single answers.
+    """
+    old, new = judges
+    found: list[Comparison] = []
+    if old in of_votes and new in of_votes:
+        before, after = _votes(store, selection, judges)
+        found.append(compare_votes(before, after, judges, level=level))
+    of_metric = {(each.judge, each.metric): each for each in scores}
+    metrics = [metric for judge, metric in of_metric if judge == old]
+    found += [
+        compare_scores(of_metric[old, metric], of_metric[new, metric], judges, level=level)
+        for metric in sorted(metrics)
+        if (new, metric) in of_metric
+    ]
+    with store.snapshot() as moment:
+        held = parts.read(moment)
+    if held is None:
+        return found
+    return [
+        replace(
+            each,
+            seen=each.n,
+            tried=tuple(one.sentence for one in held.of_family(each.new, each.metric)),
+        )
+        for each in found
+    ]
 
 
 def _votes(

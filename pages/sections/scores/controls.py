@@ -8,7 +8,6 @@ import numpy as np
 import streamlit as st
 
 from core.auditing.options import AuditOptions
-from core.questions.scores.audit import audit_scores
 from core.questions.scores.audited import ScoreAudit
 from core.questions.scores.table import ScoreTable
 from pages.shared import cached, evidence, widgets
@@ -33,7 +32,7 @@ def read_controls() -> PageState | None:
     selection, options = widgets.current_selection(), current_options()
     if not cached.summary(selection).scores:
         return None
-    audits = _audits(options)
+    audits = evidence.scores(selection, options)
     if not audits:
         return None
     judges = list(dict.fromkeys(audit.judge for audit in audits))
@@ -48,19 +47,9 @@ def read_controls() -> PageState | None:
     cut = _pass_from(shown, right)
     if cut is not None:
         options = replace(options, pass_from={**options.pass_from, metric: cut})
-        audits = _audits(options)
+        audits = evidence.scores(selection, options)
         shown = next(one for one in audits if (one.judge, one.metric) == (judge, metric))
     return PageState(audits=audits, shown=shown, options=options)
-
-
-def _audits(options: AuditOptions) -> tuple[ScoreAudit, ...]:
-    selection = widgets.current_selection()
-    read = evidence.counted(selection, options).rows_read
-    return cached.computed(
-        "scores",
-        (selection, options),
-        lambda: audit_scores(*cached.where(selection), options, read),
-    )
 
 
 def _pass_from(shown: ScoreAudit, place: object) -> float | None:
