@@ -21,6 +21,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from core import audit
 from core.auditing.checks import LIMITS
 from core.questions.reference.second_look import order_of_disagreements, second_look
 from core.questions.reference.which import Design, compared, differing
@@ -108,6 +109,17 @@ def audited(
             ends = getattr(weighed, name)
             said[name] = f"{ends.low} {ends.high}"
     return said
+
+
+def audited_pairs(vote: Any, gold: Any) -> dict[str, str]:
+    """Use → what is said of it, of one judge of pairs."""
+    rows = [
+        {"item_id": f"q{k}", "model_a": "a", "model_b": "b", "judge": "j"}
+        | {"vote": int(vote[k]), "gold": int(gold[k])}
+        for k in range(len(vote))
+    ]
+    use = audit(rows, splits=0).overall["j"].use
+    return {name: said.answer for name, said in use.items()}
 
 
 def answers(said: dict[str, str]) -> Seen:
@@ -344,6 +356,45 @@ def families_of_pass_fail() -> Iterator[Planted]:
                     yield Planted("reference.people", f"{name}, {beside}", draw, wants)  # type: ignore[arg-type]
 
 
+def of_pairs(right: float, n: int) -> Draw:
+    """A judge of pairs that is right on a share of the comparisons, each asked once."""
+
+    def draw(rng: np.random.Generator) -> Seen:
+        gold = rng.choice([-1, 1], n)
+        vote = np.where(rng.random(n) < right, gold, -gold)
+        return answers(audited_pairs(vote, gold))
+
+    return draw
+
+
+PAIRS: tuple[tuple[float, dict[str, tuple[Side, tuple[float, ...]]]], ...] = (
+    (0.90, {"decide yes": ("at least", (0.45, 0.79, 1.0, 1.0))}),
+    (0.86, {"decide yes": ("at least", (0.14, 0.35, 0.77, 1.0))}),
+    (
+        0.80,
+        {
+            "decide yes": ("at most", (0.01, 0.02, 0.03, 0.03)),
+            "decide no": ("at most", (0.03, 0.04, 0.03, 0.03)),
+        },
+    ),
+    (
+        0.59,
+        {
+            "measure yes": ("at most", (0.02, 0.02, 0.01, 0.0)),
+            "decide no": ("at least", (0.95, 1.0, 1.0, 1.0)),
+        },
+    ),
+)
+"""Share right → what is said of it at each of `SIZES`."""
+
+
+def families_of_pairs() -> Iterator[Planted]:
+    for right, said in PAIRS:
+        for k, n in enumerate(SIZES):
+            wanted = {what: (shares[k], side) for what, (side, shares) in said.items()}
+            yield Planted("reference.pairs", f"right {right:g}, {n}", of_pairs(right, n), wanted)
+
+
 # Which answers have a label.
 
 DESIGNS = (
@@ -521,6 +572,7 @@ def situations() -> list[Planted]:
     return [
         *families_of_levels(),
         *families_of_pass_fail(),
+        *families_of_pairs(),
         *families_of_labels(),
         *families_of_which(),
         *families_of_second_looks(),

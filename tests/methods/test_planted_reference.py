@@ -28,6 +28,7 @@ CHOSEN = (
     "clean .96/.93, 300",
     "leaky .95/.68, 300",
     "weak .75/.65, 2 people erring 0.2, 300",
+    "right 0.86, 100",
     "good .95/.90, 300 labels, half of each verdict",
     "coin, 100 labels, equal classes",
     "60 labels of 300, by conversation",
@@ -95,7 +96,7 @@ def test_what_can_be_reached_is_reckoned_without_the_methods() -> None:
 @pytest.mark.parametrize("module", [planted_alone, planted_reference])
 def test_what_is_drawn_shares_no_code_with_the_methods(module) -> None:
     """Names of `core` stand only in the functions that ask the product."""
-    asking = {"audited", "of_which", "of_second_look", "decided"}
+    asking = {"audited", "audited_pairs", "of_which", "of_second_look", "decided"}
     tree = ast.parse(Path(module.__file__).read_text(encoding="utf-8"))
     ours = {
         name.asname or name.name
