@@ -327,7 +327,8 @@ class PlanAsks(AmbiguousLabels):
             + "."
             for question in plan.questions
         )
-        super().__init__(f"{name}: {asked.replace('{', '{{').replace('}', '}}')}")
+        # Names of columns are values, in which a brace means itself.
+        super().__init__("{name}: {asked}", name=name, asked=asked)
 
 
 def mapping_of(plan: Evidence) -> dict[str, str]:

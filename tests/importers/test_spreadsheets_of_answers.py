@@ -141,6 +141,13 @@ def test_one_question_about_a_few_words_of_a_judge_and_of_gold():
     assert (first["score"], first["gold"], second["score"], second["gold"]) == (1, 1, 0, 0)
 
 
+def test_a_brace_in_the_name_of_a_column_is_asked_about_as_it_stands():
+    rows = [("sure" if k % 3 else "maybe",) for k in range(30)]
+    with pytest.raises(AppellateError) as asked:
+        read([("sheet.csv", sheet(("judge {x} verdict",), rows))])
+    assert "In 'judge {x} verdict', which is good" in str(asked.value)
+
+
 def lines_of(records):
     return "\n".join(map(json.dumps, records)).encode()
 
