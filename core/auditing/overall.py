@@ -15,7 +15,7 @@ import numpy as np
 
 from ..finding.check import CheckResult, Grade
 from ..finding.evidence import Evidence
-from ..finding.wording import NAMED, enumerated, number
+from ..finding.wording import NAMED, count, enumerated, number
 from ..questions.accuracy.check import LEAST_ACCURACY
 from ..questions.accuracy.method import NEARLY_ALWAYS
 from ..questions.accuracy.results import BLIND_RULE
@@ -465,13 +465,13 @@ def _warnings(results: Sequence[CheckResult]) -> list[str]:
     level = min((result.estimate.level for result in graded if result.estimate), default=0.95)
     expected = math.ceil(expected_warnings(cells, level=level))
     sentences = [
-        f"{len(warned)} warnings in {cells.total()} checks; up to {expected} expected if no judge "
-        "had any fault."
+        f"{count(len(warned), 'warning')} in {count(cells.total(), 'check')}; up to {expected} "
+        "expected if no judge had any fault."
     ]
     if stands := standing(results):
-        shown = [f"{r.judge} ({r.check.replace('_', ' ')})" for r in stands[:NAMED]]
+        shown = [f"{r.judge} ({BY_NAME[r.check].title})" for r in stands[:NAMED]]
         more = f" and {len(stands) - NAMED} more" if len(stands) > NAMED else ""
         sentences.append(
-            f"At a false discovery rate of 5 %, these stand: {', '.join(shown)}{more}."
+            f"These stand, of which chance gives one in twenty: {', '.join(shown)}{more}."
         )
     return sentences

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2_contingency, ttest_ind
 
+import core
 from core.auditing.checks import LIMITS
 from core.questions.reference.weigh import weigh, youden
 from core.questions.reference.which import compared, design_of, which
@@ -12,6 +13,7 @@ from core.questions.scores.card import score_answer
 from core.questions.scores.evidence import JudgedScores, ScoreEvidence
 from core.questions.scores.overall import check_scores, overall_of_scores
 from core.questions.scores.table import ScoreTable
+from core.reporting.text import to_text
 from core.stats.estimate import Estimate
 
 
@@ -95,6 +97,24 @@ def test_labels_of_one_verdict_leave_rates_unknown():
     assert headline == "People looked only at what it fails."
     good = int(truth[labelled].sum())
     assert f"and passed {good} of those 100. How many it lets through" in of["labels"].sentence
+
+
+def test_what_one_person_who_errs_does_to_a_judge_that_is_always_right():
+    """Beside 70 % that pass, a person who errs on a tenth makes a perfect judge fail 79 %."""
+    rows = [
+        {"item_id": f"i{k}", "judge_passed": "pass" if k % 2 else "fail"}
+        | {"human_passed": "pass" if k % 100 < 66 else "fail"}
+        for k in range(300)
+    ]
+    said = to_text(core.audit(rows))
+    assert (
+        "A judge that is always right would fail 90 % of what a person failed who errs on" in said
+    )
+    rng = np.random.default_rng(0)
+    truth = rng.random(400_000) < 0.70
+    person = truth ^ (rng.random(400_000) < 0.10)
+    assert np.mean(~truth[~person]) == pytest.approx(0.794, abs=0.004)
+    assert "of one who errs on 10 %, 79 % and 95 %." in said
 
 
 def test_fifty_of_each_class_are_read_both_ways_until_somebody_says_which():

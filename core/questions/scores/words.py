@@ -14,7 +14,7 @@ from ..confidence.words import alone_at, at_least, in_short
 from ..reference.second_look import SecondLook
 from .alone import NO_PASS_MARK, Alone
 from .by_model import BY_MODEL, FAVOURS, ByModel
-from .check import stands_out
+from .check import TNR, TPR, stands_out
 from .cut import Cut
 from .pass_rate import PassRate
 from .people import AltTest, LeftOut
@@ -203,7 +203,40 @@ def further(evidence: ScoreEvidence) -> list[str]:
         blind = evidence.follows.constant is not None or evidence.who.is_reference is False
         said.append(alternative_answer(evidence.alternative, constant=blind))
     lines = [f"{each.headline.rstrip('.')} ({each.figures})." for each in said]
-    return [*filter(None, [favours_sentence(evidence)]), *lines]
+    return [*filter(None, [one_person_sentence(evidence), favours_sentence(evidence)]), *lines]
+
+
+ERRORS_OF_ONE = (0.05, 0.10)
+"""Shares of wrong verdicts of one person, of which it is said what they do to a judge."""
+
+
+def one_person_sentence(evidence: ScoreEvidence) -> str:
+    """What a judge that is always right would do beside a person who errs; of a judge that is shown
+    not to find passes or fails by one person's standard, else empty.
+
+    The person passes a share q and errs on a share e, so p = (q − e)/(1 − 2e) pass in truth; a
+    judge without errors has TPR = p(1 − e)/q and TNR = (1 − p)(1 − e)/(1 − q). Source: ours,
+    docs/verdicts.md.
+    """
+    q = evidence.passing.always_pass
+    if not evidence.who.one or not evidence.table.says_pass or q is None:
+        return ""
+    if all(check.result(evidence).grade != "fail" for check in (TNR, TPR)):
+        return ""
+    said = []
+    for e in ERRORS_OF_ONE:
+        p = (q - e) / (1 - 2 * e)
+        if 0 < p < 1:
+            passes, fails = p * (1 - e) / q, (1 - p) * (1 - e) / (1 - q)
+            said.append((percent(e), percent(fails), percent(passes)))
+    if not said:
+        return ""
+    (first, fails_of, passes_of), *more = said
+    others = "".join(f"; of one who errs on {e}, {fails} and {passes}" for e, fails, passes in more)
+    return (
+        f"A judge that is always right would fail {fails_of} of what a person failed who errs on "
+        f"{first}, and pass {passes_of} of what that person passed{others}."
+    )
 
 
 def confidence_sentences(evidence: ScoreEvidence) -> list[str]:

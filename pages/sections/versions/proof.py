@@ -44,7 +44,7 @@ def proof_section() -> None:
         tries = held.of_family(new, metric)
         st.text(
             f"{count(len(held.items), 'item')} open, {items - len(held.items) - used:,} sealed, "
-            f"{used:,} labelled for a try. {count(len(tries), 'try')} so far."
+            f"{used:,} labelled for a try. Tries so far: {len(tries)}."
         )
         for each in tries:
             st.text(each.said or each.sentence)
