@@ -18,7 +18,12 @@ from ..places import NAMES
 from ..questions.confidence.results import ALONE, TH
 from ..questions.confidence.words import alone_of_votes
 from ..questions.scores.audited import ScoreAudit
-from ..questions.scores.words import alone_sentences, further, second_look_sentences
+from ..questions.scores.words import (
+    alone_sentences,
+    confidence_sentences,
+    further,
+    second_look_sentences,
+)
 from ..stats.estimate import Estimate
 
 MOST_PASSED = 10
@@ -199,7 +204,12 @@ def beside_checks(audit: Audit, scores: ScoreAudit) -> list[str]:
         if (look.judge, look.metric) == (scores.judge, scores.metric)
         for sentence in second_look_sentences(look)
     ]
-    return further(scores.evidence) + alone_sentences(scores.alone, audit.options.error) + looked
+    return [
+        *further(scores.evidence),
+        *confidence_sentences(scores.evidence),
+        *alone_sentences(scores.alone, audit.options.error),
+        *looked,
+    ]
 
 
 def _scores_read(audit: Audit) -> str:

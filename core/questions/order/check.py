@@ -156,7 +156,7 @@ def _stability(check: Check, evidence: Evidence) -> CheckResult:
         lean = position.bias_pairs
         caution = POSITION.limits_of(evidence).caution
         by_place = lean is not None and max(lean.low, -lean.high) > caution
-        if result.grade != "ok" and not by_place:
+        if result.grade != "ok" and position.flips > 0 and not by_place:
             parts.append("Without repeats in one order this may be noise.")
         return replace(result, sentence=" ".join(parts))
     beyond = check.graded(

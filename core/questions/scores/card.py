@@ -105,7 +105,8 @@ def _classes(evidence: ScoreEvidence, overall: Overall) -> str:
     tpr, tnr = passing.tpr, passing.tnr
     if tpr is None or tnr is None:
         return ""
-    if overall.verdict == "trust":
+    decide = overall.use.get("decide")
+    if overall.verdict == "trust" or (decide is not None and decide.answer == "yes"):
         return (
             f"It fails {percent(tnr.value)} of what people failed and passes "
             f"{percent(tpr.value)} of what they passed."

@@ -264,7 +264,7 @@ def _lenient(check: Check, evidence: ScoreEvidence) -> CheckResult:
         table = evidence.table
         scale = f"{np.nanmin(table.people):g} to {np.nanmax(table.people):g}"
         said = f"People gave {scale} and it gave more to {percent(above)}: are these two scales?"
-        return replace(result, sentence=f"{result.sentence} {said}")
+        return replace(result, sentence=said)
     return result
 
 
