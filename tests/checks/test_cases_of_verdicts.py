@@ -47,6 +47,23 @@ ALLOWED = {
 """Judges that may measure, of which some may decide with care."""
 
 
+FALSE = {
+    "const3-two-people": "no check warns",
+    "l30_cyclic": "s leads alone",
+    "m24_mixed_pair_and_scores": "often gives no verdict",
+    "p04b_only_disagreements_labelled": "old is better",
+    "p19b_all_gold_ties": "no gold label",
+    "p41_votes_in_slot_terms": "may be noise",
+    "p44_chosen_always_A_judge_says_A": "nearly always right",
+    "s04_scale_1_10_vs_1_3": "higher than people on a scale",
+    "s18_verification_bias": "fails 43 %",
+    "s18b_only_fails_reviewed": "fails 100 %",
+    "s20_na_on_hard": "passes 0 %",
+    "s21_one_adversarial_person": "shown to be at least -0.27",
+}
+"""What was said of them and is not true."""
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_what_is_said_of_a_file_that_misled(shared_data, case):
     wanted, options = CASES[case]
@@ -55,6 +72,7 @@ def test_what_is_said_of_a_file_that_misled(shared_data, case):
         pytest.skip("../shared/cases is not in this checkout")
     audit = core.audit(path, splits=0, **options)
     assert wanted in to_text(audit)
+    assert case not in FALSE or FALSE[case] not in to_text(audit)
     document = json.loads(to_json(audit))
     measures = {one["use"]["measure"]["answer"] for one in document["overall"].values()}
     assert ("yes" in measures) == (case.strip() in ALLOWED)
