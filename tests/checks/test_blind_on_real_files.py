@@ -34,8 +34,6 @@ VOTES = (
     "votes/pba_repeat.csv.gz",
     "votes/rewardbench2_pairs.csv.gz",
     "native/pandalm",
-    "native/llmbar",
-    "native/judgebench",
 )
 """Files with gold or with people; the others hold neither."""
 ORDER = list(OVERALL_WORDS)

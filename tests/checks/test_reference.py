@@ -60,6 +60,9 @@ def test_people_who_toss_coins_are_no_reference(levels):
     assert (overall.verdict, overall.because) == ("cannot_say", ("who",))
     assert {use.answer for use in overall.use.values()} == {"not shown"}
     assert of["who"].sentence.startswith("Any two of 3 people agree r ")
+    # What stands beside such people is settled by nothing.
+    by_people = {"tnr", "tpr", "association", "auroc", "people", "kappa_weighted"}
+    assert {of[name].grade for name in by_people} <= {"unclear", "unknown"}
 
 
 def test_a_person_upside_down_is_named():
@@ -95,6 +98,7 @@ def test_labels_of_one_verdict_leave_rates_unknown():
     assert evidence.passing.tpr is None
     assert overall.word == "Cannot say yet"
     assert headline == "People looked only at what it fails."
+    assert of["leniency"].grade == "unknown"
     good = int(truth[labelled].sum())
     assert f"and passed {good} of those 100. How many it lets through" in of["labels"].sentence
 

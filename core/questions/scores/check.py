@@ -236,6 +236,8 @@ KAPPA = Check(
 
 
 def _leaning(evidence: ScoreEvidence) -> Estimate | Unknown:
+    if evidence.table.says_pass and evidence.which.design == "one verdict":
+        return Unknown("people looked only at answers of one verdict")
     return evidence.leniency.bias or Unknown(str(evidence.leniency.reason))
 
 

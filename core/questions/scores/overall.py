@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from ...auditing.overall import Allowed, Overall, OverallVerdict, Use, UseName
 from ...finding.check import CheckResult, results_of
@@ -14,8 +16,28 @@ from .evidence import ScoreEvidence
 
 
 def check_scores(evidence: ScoreEvidence) -> tuple[CheckResult, ...]:
-    """One result per check of scores, in their order."""
-    return results_of((*CHECKS, *CONFIDENCE_CHECKS, *SCORE_CHECKS, ONE_JUDGE), evidence)
+    """One result per check of scores, in their order.
+
+    Beside people who are no reference, what is measured by them is unclear at most.
+    """
+    results = results_of((*CHECKS, *CONFIDENCE_CHECKS, *SCORE_CHECKS, ONE_JUDGE), evidence)
+    if evidence.who.is_reference is not False:
+        return results
+    return tuple(
+        _by_no_reference(result) if result.check in BY_PEOPLE else result for result in results
+    )
+
+
+BY_PEOPLE = frozenset({"tnr", "tpr", "association", "auroc", "people", "kappa_weighted"})
+"""Checks whose value is how near a judge is to people."""
+
+
+def _by_no_reference(result: CheckResult) -> CheckResult:
+    if result.grade not in ("ok", "warn", "fail"):
+        return result
+    figures = result.sentence.rpartition("; ")[0]
+    sentence = f"{figures}; unclear, as these people are no reference."
+    return replace(result, grade="unclear", sentence=sentence, p_value=math.nan)
 
 
 def overall_of_scores(evidence: ScoreEvidence, results: Sequence[CheckResult]) -> Overall:
