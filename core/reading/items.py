@@ -80,6 +80,12 @@ class Items(Draft):
             )
             out.item = item
             self._repeated(item, explained, texts, judged)
+        elif (text := self._returning_text(explained, judged)) is not None:
+            times = Counter(text.counts.values()).most_common(1)[0][0]
+            out.item = text
+            out.item_why = (
+                f"{text.distinct:,} items by the text of '{text.name}' ({times} rows each)"
+            )
         elif (
             "prompt" in of
             and of["prompt"].distinct > 1
@@ -95,6 +101,31 @@ class Items(Draft):
         if out.item is not None:
             out.roles.take(out.item, f"{out.item.distinct:,} values: the items")
             self._given_once(out.item)
+
+    def _returning_text(self, explained: list[Column], judged: set[str]) -> Column | None:
+        """Texts of which each returns for other raters or models, and that tell rows apart with
+        them. Where the other texts differ there, as answers to one question, they name no item.
+        """
+        of = self.out.roles.of
+        reasons = {c.name for c in self.columns if "reason" in c.what}
+        texts = [
+            c
+            for c in self.columns
+            if c.name not in judged | reasons
+            and (c.kind == "text" or (c.kind == "short" and c.what & {"prompt", "answer"}))
+            and not c.who
+            and c.filled == self.rows
+        ]
+        systems = [of[role] for role in ("model", "model_a", "model_b", "position") if role in of]
+        found = [
+            c
+            for c in texts
+            if 1 < c.distinct < self.rows
+            and repeats([c, *explained]) == self.rows
+            and all(repeats([c, *systems, t]) == repeats([c, *systems]) for t in texts)
+            and (self.out.gold is None or self.out.form != "votes" or constant_in(self.out.gold, c))
+        ]
+        return min(found, key=lambda c: (c.distinct, c.at), default=None)
 
     def _explain_keys(self, ids: list[Column], explained: list[Column]) -> list[Column]:
         """Keys of objects that complete the key of a row: a judge each, if none is named."""

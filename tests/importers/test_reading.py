@@ -55,6 +55,34 @@ READ: dict[str, tuple[bytes, dict[str, Any]]] = {
         ),
         {"form": "votes", "judges": 1, "people": 1, "items": 20, "by judges": 20},
     ),
+    "two judges of the same texts": (
+        sheet(
+            prompt=[f"What is the capital of country number {k // 2}?" for k in range(N)],
+            response=[f"The capital of it is the city {k // 2} and none else" for k in range(N)],
+            judge=["gpt" if k % 2 else "claude" for k in range(N)],
+            score=LEVELS,
+        ),
+        {"form": "scores", "judges": 2, "people": 0, "items": N // 2, "by judges": N},
+    ),
+    "two judges, each of answers of its own": (
+        sheet(
+            prompt=[f"What is the capital of country number {k // 2}?" for k in range(N)],
+            response=[f"The capital of it is the city {k} and none else" for k in range(N)],
+            judge=["gpt" if k % 2 else "claude" for k in range(N)],
+            score=LEVELS,
+        ),
+        {"form": "scores", "judges": 2, "people": 0, "items": N, "by judges": N},
+    ),
+    "texts under names that say nothing": (
+        sheet(
+            q=[f"What is the capital of country number {k // 2}?" for k in range(N)],
+            t1=[f"The capital of it is the city {k // 2} and none else" for k in range(N)],
+            t2=[f"It may well be that it is the town {k // 2} or so" for k in range(N)],
+            judge=["gpt" if k % 2 else "claude" for k in range(N)],
+            winner=SIDES,
+        ),
+        {"form": "votes", "judges": 2, "people": 0, "items": N // 2, "by judges": N},
+    ),
     "check marks": (sheet(case_id=IDS, judge_passed=MARKS, human_passed=MARKS[::-1]), SCORES),
     "n of 5": (
         sheet(case_id=IDS, judge_score=[f"{x}/5" for x in LEVELS], human_score=LEVELS),
