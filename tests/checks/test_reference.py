@@ -121,6 +121,28 @@ def test_what_one_person_who_errs_does_to_a_judge_that_is_always_right():
     assert "of one who errs on 10 %, 79 % and 95 %." in said
 
 
+def test_a_rate_by_one_named_person_is_that_persons_standard():
+    rows = [
+        {
+            "item_id": f"i{k}",
+            "judge": name,
+            "rater_type": kind,
+            "score": "pass" if passes else "fail",
+        }
+        for k in range(120)
+        for name, kind, passes in (
+            ("j", "llm", k % 5 > 1),
+            ("Anna", "human", k % 9 > 3 or k % 5 > 1),
+        )
+    ]
+    assert "pass rate by Anna's standard" in to_text(core.audit(rows[: 2 * 119] + rows[-2:-1]))
+    as_gold = [
+        row | {"gold": other["score"]} for row, other in zip(rows[::2], rows[1::2], strict=True)
+    ]
+    as_gold[-1]["gold"] = None
+    assert "true pass rate" in to_text(core.audit(as_gold))
+
+
 def test_fifty_of_each_class_are_read_both_ways_until_somebody_says_which():
     rng = np.random.default_rng(4)
     truth, passes = judged(rng, 1000, 0.9, 0.95, 0.85)

@@ -14,6 +14,7 @@ from ...finding.check import Check, CheckResult, Grade
 from ...finding.wording import count, number, percent
 from ...stats.estimate import Estimate
 from ..reference.check import constant_sentence, how_they_differ
+from .ask import GOLD
 from .check import VERBS, Side
 from .evidence import ScoreEvidence
 
@@ -190,9 +191,18 @@ def _figures(evidence: ScoreEvidence, overall: Overall, of_check: dict[str, Chec
     rates = evidence.pass_rate
     if rates.corrected is not None and rates.judge is not None:
         parts.append(
-            f"true pass rate {share(rates.corrected)}, the judge says {percent(rates.judge.value)}"
+            f"{_rate_name(evidence)} {share(rates.corrected)}, "
+            f"the judge says {percent(rates.judge.value)}"
         )
     return line(parts)
+
+
+def _rate_name(evidence: ScoreEvidence) -> str:
+    """What a corrected pass rate is: by one person's labels it is that person's standard."""
+    names = {*evidence.table.names} - {GOLD}
+    if evidence.who.one and len(names) == 1:
+        return f"pass rate by {names.pop()}'s standard"
+    return "true pass rate"
 
 
 def _figure(result: CheckResult) -> str:
