@@ -17,6 +17,8 @@ from ..errors import InvalidOption, NoUsableVotes
 from ..files import written_whole
 from ..schema import FORMS, ImportResult, Kind, Selection, perturbed
 from .connection import Database, Snapshot, is_foreign
+from .parts import items_of
+from .parts import read as read_parts
 from .selection import Scope, at_one_moment, column_sql, extra_columns, nothing, scope
 
 if TYPE_CHECKING:
@@ -188,13 +190,15 @@ class StoredDataset:
     """All judgements of one kind in a data set of another store; simulated as they are there.
 
     labels : how many of them were given at the desk there; their order, repeats and undo are not
-        taken along.
+        taken along.  sealed : items of that store that are kept for proofs, as they are there
+        alone.
     """
 
     dataset: str
     simulated: bool
     reading: ImportResult
     labels: int
+    sealed: int = 0
 
 
 def is_database(path: Path) -> bool:
@@ -226,6 +230,8 @@ def read_store(path: Path, *, sealed: bool = False) -> list[StoredDataset]:
 
 
 def _datasets(store: Snapshot, file: str, sealed: bool) -> Iterator[StoredDataset]:
+    parts = read_parts(store)
+    kept = 0 if parts is None else items_of(store) - len(parts.items | parts.used)
     for dataset, simulated in store.rows("select name, simulated from datasets order by name"):
         for kind in FORMS:
             chosen = Selection(datasets=(dataset,), sealed=sealed)
@@ -240,7 +246,11 @@ def _datasets(store: Snapshot, file: str, sealed: bool) -> Iterator[StoredDatase
                 )
                 reading = as_reading(file, kind, rows)
                 yield StoredDataset(
-                    dataset=dataset, simulated=simulated, reading=reading, labels=labels
+                    dataset=dataset,
+                    simulated=simulated,
+                    reading=reading,
+                    labels=labels,
+                    sealed=kept,
                 )
 
 

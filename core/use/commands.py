@@ -300,6 +300,13 @@ def run_import(options: argparse.Namespace) -> int:
                         f"  {count(found.labels, 'label')} of people came along as judgements; "
                         f"to label on, to repeat or to undo, open {one_line(found.reading.name)}"
                     )
+            for name, sealed in {
+                one.reading.name: one.sealed for one in held if one.sealed
+            }.items():
+                told.append(
+                    f"{one_line(name)}: {count(sealed, 'item')} sealed there for proofs can be "
+                    "read here; prove a version in that store"
+                )
             for k, reading in enumerate(readings):
                 start, end = (0.5 + 0.5 * (k + done) / len(readings) for done in (0, 1))
                 part = part_of(progress, start, end)

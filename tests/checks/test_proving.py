@@ -17,6 +17,8 @@ from core.use.proving import Proved, proved
 
 N = 400
 
+pytestmark = pytest.mark.usefixtures("one_split")
+
 
 def truth(k: int) -> bool:
     return k % 3 > 0
@@ -167,6 +169,20 @@ def test_a_file_of_labels_answers_one_bit(tmp_path: Path) -> None:
             "figure of them is told, so that the next version cannot fit them; labels where the two "
             "part, on fresh items, decide with fewer."
         )
+
+
+def test_an_import_of_a_split_store_says_that_its_split_stays_behind(
+    store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Store.open(store) as held:
+        proved(held, "v2")
+        split = parts.read(held)
+        ((items,),) = held.rows("select count(*) from items")
+    assert split is not None
+    assert main(["import", str(store), "--store", str(tmp_path / "other.duckdb")]) == 0
+    sealed = items - len(split.items | split.used)
+    said = f"{sealed} items sealed there for proofs can be read here; prove a version in that store"
+    assert said in capsys.readouterr().out
 
 
 def test_nothing_sealed_stands_in_a_list_a_figure_or_an_export(

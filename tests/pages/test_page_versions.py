@@ -14,6 +14,8 @@ from core.store import Store, parts
 
 N = 400
 
+pytestmark = pytest.mark.usefixtures("one_split")
+
 
 def truth(k: int) -> bool:
     return k % 3 > 0
