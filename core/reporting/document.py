@@ -16,10 +16,12 @@ from typing import Any
 
 import numpy as np
 
+from ..auditing.answers import headlines
 from ..auditing.overall import OVERALL_WORDS
 from ..auditing.results import Audit, JudgeAudit
 from ..finding.check import CheckResult
 from ..finding.fields import estimate, fields
+from ..finding.wording import one_line
 from ..questions.change.files import document_of
 from ..questions.change.series import series_document
 from ..questions.confidence.alone import DecidedAlone
@@ -60,6 +62,7 @@ def to_document(audit: Audit) -> dict[str, Any]:
         made["scores"][seen.judge][seen.metric]["second_look"] = _second_look(seen)
     document = {
         "schema": SCHEMA,
+        "headline": one_line(headlines(audit)) or None,
         "input": _input(audit),
         "options": options_of(audit),
         "judges": {

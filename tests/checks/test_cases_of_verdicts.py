@@ -74,6 +74,7 @@ def test_what_is_said_of_a_file_that_misled(shared_data, case):
     assert wanted in to_text(audit)
     assert case not in FALSE or FALSE[case] not in to_text(audit)
     document = json.loads(to_json(audit))
+    assert document["headline"].startswith(to_text(audit).splitlines()[0])
     measures = {one["use"]["measure"]["answer"] for one in document["overall"].values()}
     assert ("yes" in measures) == (case.strip() in ALLOWED)
     shown = unescape(report(audit))

@@ -106,7 +106,7 @@ FILES = {
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_text_markdown_and_report_have_one_headline_and_the_document_its_verdict(tmp_path, name):
+def test_text_markdown_and_report_and_document_have_one_headline(tmp_path, name):
     path, markdown, document = (tmp_path / f"a.{end}" for end in ("csv", "md", "json"))
     FILES[name].to_csv(path, index=False)
     given = ["audit", str(path), "--markdown", str(markdown), "--json", str(document)]
@@ -117,6 +117,7 @@ def test_text_markdown_and_report_have_one_headline_and_the_document_its_verdict
     assert first == f"{scores.overall.word}: {scores.whose}. {scores.headline}"
     assert first in markdown.read_text(encoding="utf-8").replace("\\", "")
     assert scores.headline in unescape(report(audit))
+    assert json.loads(document.read_text())["headline"] == first
     (written,) = json.loads(document.read_text())["overall"].values()
     (known,) = json.loads(to_json(audit))["overall"].values()
     assert written == known
