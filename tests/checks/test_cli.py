@@ -163,7 +163,7 @@ def check_judgeconf_is_calibrated_and_not_biased(
 
 def test_the_document_has_every_field_of_the_contract(audited: dict[str, Any]) -> None:
     assert list(audited) == [
-        *("schema", "input", "options", "judges", "scores", "listwise", "agreement"),
+        *("schema", "headline", "input", "options", "judges", "scores", "listwise", "agreement"),
         "leaderboards",
         *("anchor_swap", "verdicts", "overall", "notes", "anchors"),
     ]
