@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from html import unescape
 from typing import Any
 
+import numpy as np
 import pytest
 
 import core
@@ -80,6 +82,37 @@ def test_what_is_said_of_a_file_that_misled(shared_data, case):
     shown = unescape(report(audit))
     for judge in audit.scores:
         assert judge.headline in shown
+
+
+def test_gold_that_is_always_the_first_answer_is_asked_about():
+    rows = [
+        {"item_id": f"q{k}", "model_a": "m", "model_b": "n", "judge": "j", "gold": 1}
+        | {"vote": 1 if k % 50 else -1}
+        for k in range(200)
+    ]
+    said = to_text(core.audit(rows, splits=0))
+    assert (
+        "Gold is one label throughout. If that answer was always shown first, always saying so "
+        "would do this: give both orders, or --map position=COLUMN."
+    ) in said
+    assert said.startswith("Cannot say yet: j may say one label without reading.")
+
+
+def test_each_verdict_has_a_share_of_its_own_that_it_decides_alone():
+    rng = np.random.default_rng(5)
+    sure = rng.uniform(0.5, 1.0, 600)
+    passes = rng.random(600) < 0.6
+    # Of what it passes it is right as often as it says; of what it fails by a coin.
+    right = np.where(passes, rng.random(600) < 0.90 + 0.1 * sure, rng.random(600) < 0.5)
+    rows = [
+        {"item_id": f"i{k}", "judge_passed": "pass" if passes[k] else "fail"}
+        | {"confidence": round(float(sure[k]), 3)}
+        | {"human_passed": "pass" if passes[k] == right[k] else "fail"}
+        for k in range(600)
+    ]
+    said = to_text(core.audit(rows))
+    (line,) = (each for each in said.splitlines() if each.startswith("  Alone by verdict"))
+    assert re.search(r"it fails nothing.*; it passes [1-9][0-9]? %, from 0\.[0-9]+", line), line
 
 
 def test_answers_without_a_verdict_go_to_a_person():
