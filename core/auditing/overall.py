@@ -472,6 +472,6 @@ def _warnings(results: Sequence[CheckResult]) -> list[str]:
         shown = [f"{r.judge} ({BY_NAME[r.check].title})" for r in stands[:NAMED]]
         more = f" and {len(stands) - NAMED} more" if len(stands) > NAMED else ""
         sentences.append(
-            f"These stand, of which chance gives one in twenty: {', '.join(shown)}{more}."
+            f"These stand, of which chance gives one in twenty at most: {', '.join(shown)}{more}."
         )
     return sentences

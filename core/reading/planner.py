@@ -194,7 +194,9 @@ class _Planner(Verdicts, Scores, Items):
         """Which raters of one column are people, where some are named as models are."""
         of, said = self.out.roles.of, self.said
         column = of.get("judge") or of.get("person")
-        if column is None or any(each.rater for each in self.out.judgements):
+        # Where people have a column of their own, each column says who its raters are.
+        apart = {"judge", "person"} <= of.keys()
+        if column is None or apart or any(each.rater for each in self.out.judgements):
             return
         raters = {*column.counts}
         if raters & {*said.people, *said.judges}:

@@ -35,8 +35,7 @@ BY_PEOPLE = frozenset({"tnr", "tpr", "association", "auroc", "people", "kappa_we
 def _by_no_reference(result: CheckResult) -> CheckResult:
     if result.grade not in ("ok", "warn", "fail"):
         return result
-    figures = result.sentence.rpartition("; ")[0]
-    sentence = f"{figures}; unclear, as these people are no reference."
+    sentence = f"{result.sentence} By people who are no reference that is unclear."
     return replace(result, grade="unclear", sentence=sentence, p_value=math.nan)
 
 
