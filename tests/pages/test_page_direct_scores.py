@@ -90,7 +90,8 @@ def test_scores_alone_have_a_board_with_an_anchor_of_their_own(own_path):
     assert any(text.startswith(said) for text in texts(page))
     code = next(block.value for block in page.code if "score_boards" in block.value)
     lines = code.replace(
-        "Store.open(default_path())", f"Store.open(__import__('pathlib').Path({str(own_path)!r}))"
+        "Store.open(default_path(), read_only=True)",
+        f"Store.open(__import__('pathlib').Path({str(own_path)!r}))",
     )
     import streamlit as st
 

@@ -45,7 +45,9 @@ def table(page: AppTest, column: str):
 def copied(page: AppTest, word: str, capsys) -> str:
     (code,) = (block.value for block in page.code if word in block.value)
     # The app holds the store's file, so the copy uses the open one.
-    exec(code.replace("Store.open(default_path())", "STORE"), {"STORE": get_store()})  # noqa: S102
+    exec(
+        code.replace("Store.open(default_path(), read_only=True)", "STORE"), {"STORE": get_store()}
+    )  # noqa: S102
     return capsys.readouterr().out
 
 

@@ -27,7 +27,7 @@ def test_single_answers_on_which_people_differ_can_be_read(tmp_path, monkeypatch
     file = REPOSITORY / "data" / "demo_answers.csv.gz"
     app = filled(tmp_path / "answers.duckdb", read([(file.name, file)]), monkeypatch)
     said = all_text(opened(app, "examples"))
-    assert "sim-scorer-generous says pass, people say sim-person-1: fail." in said
+    assert "sim-judge-boaster says pass, people say sim-person-1: fail." in said
     assert "Simulated answer" in said
     labels = {button.label for button in opened(app, "improve").button}
     assert {"Scores · Recalibrate", NAMES["label"]} <= labels

@@ -57,7 +57,9 @@ def printed(page: AppTest, capsys: pytest.CaptureFixture[str]) -> str:
     """What the page's own lines print."""
     (code,) = (block.value for block in page.main.code)
     capsys.readouterr()
-    exec(code.replace("Store.open(default_path())", "STORE"), {"STORE": get_store()})  # noqa: S102
+    exec(
+        code.replace("Store.open(default_path(), read_only=True)", "STORE"), {"STORE": get_store()}
+    )  # noqa: S102
     return capsys.readouterr().out
 
 

@@ -146,7 +146,9 @@ def test_copied_code_gives_the_numbers_shown(
     page = opened(app, "votes_to_labels")
     (code,) = (block.value for block in page.code if "evaluate" in block.value)
     # The app holds the store's file, so the copy uses the open one.
-    exec(code.replace("Store.open(default_path())", "STORE"), {"STORE": get_store()})  # noqa: S102
+    exec(
+        code.replace("Store.open(default_path(), read_only=True)", "STORE"), {"STORE": get_store()}
+    )  # noqa: S102
     printed = capsys.readouterr().out
     for _, row in tables(page)["rule"].iterrows():
         line = f"{row['rule']} {row['MAE']} {row['low']} {row['high']} {row['top cluster']}"

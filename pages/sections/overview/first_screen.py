@@ -31,6 +31,7 @@ from core.places import NAMES
 from core.questions.agreement.two_models import two_models
 from core.questions.order.results import POSITION
 from core.stats.estimate import Estimate
+from core.use.story import story
 from pages.sections.overview.label_door import label_door
 from pages.shared import cached, numbers, share, widgets
 from pages.shared.limits import current_options
@@ -157,18 +158,14 @@ def decision_card(state: Screen) -> str:
         st.text(f"{SIGNS[grade]} {shown.word} · {shown.made}")
     with place.container(key="found"):
         st.text(shown.said.headline)
-    place.text(shown.said.figures)
-    if shown.advice:
-        place.text(f"What to do: {' '.join(shown.advice)}")
-    if shown.verdict == "cannot_say" and judge not in state.people and not _labelled(state, judge):
+    advice = [f"What to do: {' '.join(shown.advice)}"] if shown.advice else []
+    for line in (shown.said.figures, *advice, *story(state.found)):
+        place.text(line)
+    labelled = (one.name for one in cached.summary(state.selection).judges if one.labelled)
+    if shown.verdict == "cannot_say" and judge not in {*state.people, *labelled}:
         with place:
             label_door(judge)
     return judge
-
-
-def _labelled(state: Screen, judge: str) -> bool:
-    summary = cached.summary(state.selection)
-    return any(one.labelled for one in summary.judges if one.name == judge)
 
 
 def new_against_old(state: Screen, judge: str) -> None:
