@@ -155,8 +155,7 @@ def listed() -> str:
     for text, names in of_row.items():
         of_commands.setdefault(tuple(names), []).append(text)
     return "\n".join(
-        "\n".join((f"## {', '.join(names)}", "", *rows, ""))
-        for names, rows in of_commands.items()
+        "\n".join((f"## {', '.join(names)}", "", *rows, "")) for names, rows in of_commands.items()
     )
 
 
