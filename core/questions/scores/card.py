@@ -15,6 +15,7 @@ from ...finding.wording import count, number, percent
 from ...stats.estimate import Estimate
 from ..reference.check import constant_sentence, how_they_differ
 from .ask import GOLD
+from .by_category import category_headline
 from .check import VERBS, Side
 from .evidence import ScoreEvidence
 
@@ -37,7 +38,7 @@ def score_answer(
     of_check = {result.check: result for result in results}
     said = (
         _floor(evidence, of_check)
-        or (_classes(evidence, overall) if evidence.table.says_pass else "")
+        or (_classes(evidence, overall, of_check) if evidence.table.says_pass else "")
         or _of_scores(evidence, overall, of_check)
     )
     figures = _figures(evidence, overall, of_check)
@@ -100,13 +101,18 @@ def _floor(evidence: ScoreEvidence, of_check: dict[str, CheckResult]) -> str:
     return ""
 
 
-def _classes(evidence: ScoreEvidence, overall: Overall) -> str:
-    """The worse class, or of a judge that may decide both; empty without a rate."""
+def _classes(evidence: ScoreEvidence, overall: Overall, of_check: dict[str, CheckResult]) -> str:
+    """The worse class, or of a judge that may decide both; the category for which it may not, if
+    that alone is why; empty without a rate.
+    """
     passing = evidence.passing
     tpr, tnr = passing.tpr, passing.tnr
     if tpr is None or tnr is None:
         return ""
     decide = overall.use.get("decide")
+    category = of_check.get("score_category")
+    if decide is not None and category is not None and decide.because == category.sentence:
+        return category_headline(evidence)
     if overall.verdict == "trust" or (decide is not None and decide.answer == "yes"):
         return (
             f"It fails {percent(tnr.value)} of what people failed and passes "
