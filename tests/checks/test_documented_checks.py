@@ -8,11 +8,11 @@ from core.auditing.checks import CHECKS, SCORE_CHECKS
 from core.finding.check import Limits
 
 DOCUMENT = REPOSITORY / "docs" / "verdicts.md"
-HEAD = "| check | question | caution | failure | items | page |\n|---|---|--:|--:|--:|---|\n"
-SIDES = {"at_least": "at least ", "at_most": "at most ", "signed": "±", "above_noise": "at most "}
+HEAD = "| check | question | caution | failure | items |\n|---|---|--:|--:|--:|\n"
+SIDES = {"at_least": "≥\u00a0", "at_most": "≤\u00a0", "signed": "±", "above_noise": "≤\u00a0"}
 
 
-def row(name: str, question: str, limits: Limits, page: str) -> str:
+def row(name: str, question: str, limits: Limits) -> str:
     caution = f"{SIDES[limits.shape]}{limits.written(limits.caution)}"
     failure = "never"
     if limits.failure is not None:
@@ -20,20 +20,20 @@ def row(name: str, question: str, limits: Limits, page: str) -> str:
         side = "+" if limits.failing_side == "above" else side
         failure = f"{side}{limits.written(limits.failure)}"
         failure += ", a warning at most" if limits.worst == "warn" else ""
-    return f"| {name} | {question} | {caution} | {failure} | {limits.items} | {page} |\n"
+    return f"| {name} | {question} | {caution} | {failure} | {limits.items} |\n"
 
 
 def table() -> str:
-    """A row per check, and one per part of a check that has limits of its own."""
+    """A row per check, and one per part of a check that has limits of its own; what judges of pairs
+    and of single answers have alike stands once.
+    """
     rows = []
     for check in (*CHECKS, *SCORE_CHECKS):
-        page = check.page.replace("_", " ")
-        rows.append(row(check.name.replace("_", " "), check.question, check.limits, page))
+        rows.append(row(check.name.replace("_", " "), check.question, check.limits))
         rows += [
-            row(f"— `{part}`", limits.reason, limits, page)
-            for part, limits in check.more_limits.items()
+            row(f"— `{part}`", limits.reason, limits) for part, limits in check.more_limits.items()
         ]
-    return HEAD + "".join(rows)
+    return HEAD + "".join(dict.fromkeys(rows))
 
 
 def test_the_document_lists_every_check_with_its_limits():
