@@ -2,6 +2,7 @@
 
 import os
 
+import pytest
 from places import REPOSITORY
 
 from core.auditing.checks import CHECKS, SCORE_CHECKS
@@ -44,3 +45,9 @@ def test_the_document_lists_every_check_with_its_limits():
         DOCUMENT.write_text(text[:start] + table() + text[end:], encoding="utf-8")
         return
     assert text[start:end] == table()
+
+
+@pytest.mark.parametrize("checks", [CHECKS, SCORE_CHECKS])
+def test_no_two_checks_of_a_judge_have_one_head(checks) -> None:
+    heads = [check.title for check in checks]
+    assert sorted(heads) == sorted(set(heads))

@@ -251,7 +251,7 @@ def _short(_: ScoreEvidence, __: Estimate, grade: Grade) -> str:
 SCORE_CATEGORY = Check(
     name="score_category",
     title="weakest group",
-    subject="The weakest category",
+    subject="The lowest rate of a category",
     question="Does it find passes and fails in every category?",
     page="scores",
     kind="scores",
