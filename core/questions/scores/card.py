@@ -38,6 +38,7 @@ def score_answer(
     of_check = {result.check: result for result in results}
     said = (
         _floor(evidence, of_check)
+        or _without_a_score(evidence, overall, of_check["score_data"])
         or (_classes(evidence, overall, of_check) if evidence.table.says_pass else "")
         or _of_scores(evidence, overall, of_check)
     )
@@ -69,13 +70,6 @@ def _floor(evidence: ScoreEvidence, of_check: dict[str, CheckResult]) -> str:
         if data.fault is not None:
             return f"It {data.fault}."
         return f"It gives no {given} on {percent(data.interval.value)} of the answers."
-    left = evidence.scores.unscored
-    if data.grade == "warn" and data.fault is None and left.failed + left.passed:
-        n, missing = evidence.scores.outputs, evidence.scores.missing
-        return (
-            f"It gives no {given} on {missing:,} of {n:,}; people failed {left.failed:,} of those: "
-            "they go to a person."
-        )
     if not np.isfinite(table.people).any():
         answers = count(len(table.judge), "answer")
         passes = f"passes {percent(float((table.verdict == 1).mean()))} of"
@@ -99,6 +93,21 @@ def _floor(evidence: ScoreEvidence, of_check: dict[str, CheckResult]) -> str:
             "say --labels-drawn."
         )
     return ""
+
+
+def _without_a_score(evidence: ScoreEvidence, overall: Overall, data: CheckResult) -> str:
+    """How many answers it leaves to a person, of a judge not shown to be wrong on the others; else
+    empty.
+    """
+    left = evidence.scores.unscored
+    denied = "decide" in overall.use and overall.use["decide"].answer == "no"
+    if denied or data.grade != "warn" or data.fault is not None or not left.failed + left.passed:
+        return ""
+    given = "verdict" if evidence.table.says_pass else "score"
+    return (
+        f"It gives no {given} on {evidence.scores.missing:,} of {evidence.scores.outputs:,}; "
+        f"people failed {left.failed:,} of those: they go to a person."
+    )
 
 
 def _classes(evidence: ScoreEvidence, overall: Overall, of_check: dict[str, CheckResult]) -> str:
