@@ -32,8 +32,9 @@ with widgets.errors():
     st.subheader("What to do about it", anchor=False)
     said = page_answers(audited)
     for place, (what, address, tab, kind) in enumerate(WAYS):
-        closed = address in ("label", "collect") and people.visitor() != "editor"
-        if closed or (kind and not getattr(audited, kind)):
+        if (kind and not getattr(audited, kind)) or (
+            address in ("label", "collect") and people.visitor() != "editor"
+        ):
             continue
         with st.container(horizontal=True, vertical_alignment="center"):
             st.text(what, width=360)

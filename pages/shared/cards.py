@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import streamlit as st
 
 from core.errors import NoUsableVotes
-from core.labelling.disagreements import disagreements
+from core.labelling.disagreements import disagreements, in_short
 from core.questions.agreement.paired import WORDS, verdict_table
 from core.records import IntArray, VoteCounts
 from core.schema import COLUMN_NAMES, Selection
@@ -218,19 +218,18 @@ def answers() -> None:
     right first.
     """
     audited = share.found()
-    found = disagreements(
-        cached.where(widgets.current_selection())[0], audited, with_agreements=0
-    ).to_pandas()
-    if not audited.scores or found.empty:
+    found = disagreements(cached.where(widgets.current_selection())[0], audited, with_agreements=0)
+    if not audited.scores or not len(found):
         return
     st.subheader("Single answers on which judge and people differ", anchor=False)
-    for row in found.head(MOST_ANSWERS).to_dict("records"):
-        said = f"{row['judge']} says {row['judge_says']}, people say {row['people_say']}."
-        about = " · ".join(str(row[name]) for name in ("item_id", "model", "metric") if row[name])
+    for row in found.slice(0, MOST_ANSWERS).to_pylist():
+        about, said = in_short(row)
         shown = [row[name] for name in ("question", "answer", "judge_reason") if row[name]]
         with st.container(border=True):
-            st.text("\n\n".join([about, said, *map(str, shown)]))
-    numbers.table(found, "disagreements", alt="Answers on which judge and people differ")
+            st.text("\n\n".join([about, f"{said}.", *shown]))
+    numbers.table(
+        found.to_pandas(), "disagreements", alt="Answers on which judge and people differ"
+    )
 
 
 def _frame(votes: Any) -> pd.DataFrame:

@@ -161,8 +161,10 @@ def decision_card(state: Screen) -> str:
     advice = [f"What to do: {' '.join(shown.advice)}"] if shown.advice else []
     for line in (shown.said.figures, *advice, *story(state.found)):
         place.text(line)
-    labelled = (one.name for one in cached.summary(state.selection).judges if one.labelled)
-    if shown.verdict == "cannot_say" and judge not in {*state.people, *labelled}:
+    if shown.verdict == "cannot_say" and judge not in {
+        *state.people,
+        *(one.name for one in cached.summary(state.selection).judges if one.labelled),
+    }:
         with place:
             label_door(judge)
     return judge
