@@ -85,7 +85,7 @@ def test_browser_a_cell_opens_its_answers_side_by_side(chromium, at_home, own_ap
         assert "Reason" in text
         assert text.count("sim-person-1: ") == 2
         assert text.count("sim-judge-first-slot: ") == 2
-        assert "pair=sim-judge-first-slot" in visitor.page.url
+        assert "pair=sim-judge-careful" in visitor.page.url
         box.get_by_role("button", name="Next").click()
         says(visitor, "3 to 4 of")
 

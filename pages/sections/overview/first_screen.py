@@ -159,7 +159,7 @@ def decision_card(state: Screen) -> str:
     with place.container(key="found"):
         st.text(shown.said.headline)
     advice = [f"What to do: {' '.join(shown.advice)}"] if shown.advice else []
-    for line in (shown.said.figures, *advice, *story(state.found)):
+    for line in (shown.said.figures, *advice):
         place.text(line)
     if shown.verdict == "cannot_say" and judge not in {
         *state.people,
@@ -267,9 +267,9 @@ def matrix(state: Screen, judge: str, most: int) -> None:
     own = [name for name in SHOWN if name in own]
     _cells("narrow-matrix", check_grid(results, judge, own, theme=look), (judge,))
     st.caption(LEGEND)
-    if line:
-        st.text(line)
-    st.text(best_sentence(state.found.checks, state.found.overall))
+    best = best_sentence(state.found.checks, state.found.overall)
+    for text in filter(None, (line, best, *story(state.found))):
+        st.text(text)
 
 
 def _cells(key: str, fig: Figure, raters: tuple[str, ...]) -> None:
