@@ -26,10 +26,11 @@ from ..reading.questions import Asked, items, may_be_items
 from ..reading.rows import Rows, rows_of
 from ..reading.walk import Table
 from ..reading.walk import from_json as walk
+from ..reading.words import CHANCES
 from ..schema import SCORES, ImportResult
 from .bounds import MAX_DEPTH, depth
 from .columns import Cells, Rejects, cell_codes, dense_codes, encode_cells
-from .layouts import DIRECT, VOTE_COLUMNS
+from .layouts import DIRECT, VOTE_COLUMNS, plain
 from .options import Inspection, Question, ReadOptions
 from .source import Source, stem_of
 from .tables import TextTable
@@ -421,8 +422,8 @@ def names_stand(
     flat: bool,
 ) -> bool:
     """Whether a reading by names is taken without a plan: its names are canonical and each cell can
-    be read or one is asked about, they are those of a tool's output, it is of people alone, or
-    options say how it is read.
+    be read or one is asked about, they are those of a tool's output, it is of people alone, its
+    scores are probabilities of a pass, or options say how it is read.
 
     flat : the file is a table, and not objects in which one has to be looked for.
     """
@@ -435,7 +436,8 @@ def names_stand(
     if result.mapping.get("judge", "").removeprefix("=") in TOOLS:
         return True
     whole = not result.rejects.num_rows
-    return whole and (of_people(result) or is_canonical(table.columns))
+    chances = plain(result.mapping.get("score", "")) in CHANCES
+    return whole and (chances or bool(of_people(result)) or is_canonical(table.columns))
 
 
 def by_evidence(options: ReadOptions) -> bool:

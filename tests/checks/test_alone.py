@@ -56,6 +56,19 @@ def test_a_column_of_p_yes_is_read_with_nothing_asked(tmp_path, chances):
     assert any("probability that an answer passes" in note for note in found.readings[0].notes)
 
 
+def test_p_yes_beside_questions_and_answers_is_the_judges(tmp_path, chances):
+    """No column names the judge: who said P(yes) is one, whatever people's column is beside it."""
+    columns = {
+        "prompt": [f"Question {k}?" for k in range(1000)],
+        "response": [f"Answer {k}." for k in range(1000)],
+        "p_yes": chances["p_yes"],
+        "human": chances["human"],
+    }
+    _, scores = audited(tmp_path, columns)
+    assert scores.evidence.table.says_pass
+    assert scores.alone.shares
+
+
 def test_the_share_is_said_at_each_error_in_text_json_and_report(tmp_path, chances):
     found, scores = audited(tmp_path, chances, error=0.1)
     ten = scores.alone.shares[ERRORS.index(0.1)]
