@@ -21,6 +21,8 @@ VERDICTS = {
     "pairs": {"left": "Left is better", "right": "Right is better", "tie": "Equal"},
     "pass_fail": {"pass": "Pass", "fail": "Fail"},
 }
+PROVING = "proving"
+"""In the session: the version whose proof begins when the page is opened."""
 MOST_LEVELS = 11
 """Levels that have a button each; a finer scale is labelled in the sheet."""
 
@@ -50,7 +52,11 @@ def proof_section() -> None:
             st.text(each.said or each.sentence)
     key = f"proof of {new} over {old} by {metric}"
     found: Proved | None = st.session_state.get(key)
-    if (found is None or found.sheet is None) and st.button(f"Prove {new}", key="prove"):
+    # Both are asked: one is the button, drawn where a proof can begin.
+    wanted = st.session_state.pop(PROVING, None) == new
+    if (found is None or found.sheet is None) and (
+        st.button(f"Prove {new}", key="prove") or wanted
+    ):
         st.session_state[key] = proved(store, new, old, metric=metric)
         st.rerun()
     if found is None:
