@@ -300,7 +300,12 @@ def keep(store: Store, job: Job, terms: Terms, known: Options) -> None:
         replace(judge, name=unversioned(judge.name), budget=Budget()) for judge in job.judges
     )
     job, terms = replace(job, judges=judges), Terms(concurrency=terms.concurrency)
-    store.set_flag(LAST, written(job, terms, known, of=job.dataset))
+    try:
+        text = written(job, terms, known, of=job.dataset)
+    except InvalidOption:
+        # A parameter of null has no form there.
+        text = None
+    store.set_flag(LAST, text)
 
 
 def last(store: Store, name: str, known: Options, given: Given) -> Settings:

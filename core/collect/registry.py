@@ -128,28 +128,24 @@ def begin(job: Job, store: Store, terms: Terms, *, keys: dict[str, str] | None =
 
     Raises as `core.collect.registry.start`, before anything is sent or remembered.
     """
+    from .cli import known_options
+    from .job_file import keep
+
     remembered: list[str] = []
 
     def forget_complete(progress: Progress) -> None:
         if remembered and complete(progress):
             # The store may be busy for long: the calls of other jobs must not wait for it.
-            client.loop().run_in_executor(None, _finish, store, remembered[0], job, terms)
+            client.loop().run_in_executor(None, forget, store, remembered[0])
 
     run = start(job, store, **values_of(terms), keys=keys, on_progress=forget_complete)
     _remember(store, run.job_id, job, terms)
+    # The next prompt is asked in the same way; what is left of this one is listed until it is done.
+    keep(store, job, terms, known_options())
     remembered.append(run.job_id)
     if complete(run.progress()):
-        _finish(store, run.job_id, job, terms)
+        forget(store, run.job_id)
     return run
-
-
-def _finish(store: Store, job_id: str, job: Job, terms: Terms) -> None:
-    """List a job no longer, and keep how it asked for the next prompt."""
-    from .cli import known_options
-    from .job_file import keep
-
-    forget(store, job_id)
-    keep(store, job, terms, known_options())
 
 
 def resume(

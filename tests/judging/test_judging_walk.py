@@ -18,14 +18,14 @@ MOST_COMMANDS = 6
 
 
 class Grader(Server):
-    """Passes four in ten of the wrong answers, others if its prompt says kindly, and none if it
+    """Passes six in ten of the wrong answers, seven if its prompt says kindly, and none if it
     says carefully.
     """
 
     def _said(self, body):
         text = json.dumps(body["messages"])
         wrong = re.search(r"wrong (\d) ", text)
-        passed = () if "carefully" in text else "2358" if "kindly" in text else "0369"
+        passed = () if "carefully" in text else "0123679" if "kindly" in text else "012369"
         passes = wrong is None or wrong[1] in passed
         return json.dumps({"reason": "So it is.", "verdict": "PASS" if passes else "FAIL"}), None
 
@@ -47,7 +47,7 @@ def guide(server):
     """The commands of the section *In six commands* of the guide, for this server."""
     text = (REPOSITORY / "docs" / "collecting.md").read_text(encoding="utf-8")
     section = text.partition("## In six commands\n")[2].partition("\n## ")[0]
-    block = re.search(r"```console\n(.*?)```", section, re.DOTALL)[1]
+    block = re.search(r"```sh\n(.*?)```", section, re.DOTALL)[1]
     lines = [line.partition("#")[0].split() for line in block.splitlines() if line.strip()]
     assert len(lines) <= MOST_COMMANDS
     swap = {"http://localhost:11434/v1": server.url}
@@ -83,7 +83,7 @@ def test_collected_audited_changed_and_proven_in_six_commands(tmp_path, word, sa
         assert [result.returncode for result in results] == [*(0,) * (len(results) - 1), code], [
             result.stderr for result in results
         ]
-        assert server.calls == 240
+        assert server.calls == 243
     assert said in results[-1].stdout
     with (tmp_path / "out.csv").open(encoding="utf-8-sig", newline="") as file:
         sheet = list(csv.DictReader(file))
