@@ -131,8 +131,10 @@ def simulate_answers(
             "scale_low": np.where(levels, 1, 0),
             "scale_high": np.where(levels, 5, 1),
             "rater_type": pa.array(["llm" if own else "human" for own in by_judge.tolist()]),
+            # Each data set asks its own: one that holds both has no item twice.
             "prompt": coded_words(
-                [f"Simulated question {k + 1}" for k in range(items)], item[answer]
+                [f"Simulated {of} {k + 1}" for of in ("request", "question") for k in range(items)],
+                item[answer] + items * levels.astype(np.int64),
             ),
             "response": coded_words(responses, answer),
             "rationale": coded_words(REASONS, np.where(by_judge, grade, -1)),
