@@ -128,9 +128,6 @@ def begin(job: Job, store: Store, terms: Terms, *, keys: dict[str, str] | None =
 
     Raises as `core.collect.registry.start`, before anything is sent or remembered.
     """
-    from .cli import known_options
-    from .job_file import keep
-
     remembered: list[str] = []
 
     def forget_complete(progress: Progress) -> None:
@@ -140,8 +137,6 @@ def begin(job: Job, store: Store, terms: Terms, *, keys: dict[str, str] | None =
 
     run = start(job, store, **values_of(terms), keys=keys, on_progress=forget_complete)
     _remember(store, run.job_id, job, terms)
-    # The next prompt is asked in the same way; what is left of this one is listed until it is done.
-    keep(store, job, terms, known_options())
     remembered.append(run.job_id)
     if complete(run.progress()):
         forget(store, run.job_id)

@@ -9,8 +9,10 @@ from typing import Any
 
 import streamlit as st
 
+from core.collect.cli import known_options
 from core.collect.endpoint import check_secrets, host_of
 from core.collect.job import Job, Terms, values_of
+from core.collect.job_file import keep
 from core.collect.plan import Plan, described, outcome, plan, proposed
 from core.collect.prompts import FOLDER
 from core.collect.registry import Started, begin, complete, forget, resume, runs, started
@@ -22,7 +24,6 @@ from pages.sections.collect.by_hand import settle_by_hand
 from pages.sections.collect.controls import PageState, errors, in_words, prompts_now
 from pages.sections.collect.endpoint import agreed, secret_keys
 from pages.sections.collect.job_files import saved
-from pages.sections.versions.proof import PROVING
 from pages.shared import cached, widgets
 
 LOOK_SECONDS = 1.0
@@ -50,7 +51,10 @@ def start(state: PageState) -> None:
         nothing = not plan.calls and not plan.further_calls
         if st.button("Start", key="collect-start", type="primary", disabled=nothing):
             with errors():
-                begin(state.job, cached.changeable_store(), state.terms, keys=secret_keys())
+                store = cached.changeable_store()
+                begin(state.job, store, state.terms, keys=secret_keys())
+                # The next prompt is asked in the same way.
+                keep(store, state.job, state.terms, known_options())
                 st.rerun()
         asked = st.button(f"Try {TRIED}", key="collect-try", help="Paid calls; no reply is kept.")
         lines = [in_words(line) for line in plan.sentences]
@@ -232,7 +236,7 @@ def _links(run: Run) -> None:
                 f"Prove {name}",
                 "improve.py",
                 key=f"collect-prove-{name}-{run.job_id}",
-                **here | {"newer": name, PROVING: name},
+                **here | {"newer": name, widgets.PROVING: name},
             )
         for text, page in _pages(job):
             widgets.goto(

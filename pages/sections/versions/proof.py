@@ -21,8 +21,6 @@ VERDICTS = {
     "pairs": {"left": "Left is better", "right": "Right is better", "tie": "Equal"},
     "pass_fail": {"pass": "Pass", "fail": "Fail"},
 }
-PROVING = "proving"
-"""In the session: the version whose proof begins when the page is opened."""
 MOST_LEVELS = 11
 """Levels that have a button each; a finer scale is labelled in the sheet."""
 
@@ -53,7 +51,7 @@ def proof_section() -> None:
     key = f"proof of {new} over {old} by {metric}"
     found: Proved | None = st.session_state.get(key)
     # Both are asked: one is the button, drawn where a proof can begin.
-    wanted = st.session_state.pop(PROVING, None) == new
+    wanted = st.session_state.pop(widgets.PROVING, None) == new
     if (found is None or found.sheet is None) and (
         st.button(f"Prove {new}", key="prove") or wanted
     ):
