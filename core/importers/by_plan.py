@@ -144,7 +144,8 @@ def is_told(plan: Evidence, result: ImportResult | None, *, nobody: bool) -> boo
     nobody : names read it as the judgements of nobody.
     """
     fewest = FEWEST if plan.is_of_one_table else FEW
-    return nobody or plan.n_rows >= (FEW if result is not None else fewest)
+    certain = plan.is_certain and (result is None or result.gold_only)
+    return nobody or certain or plan.n_rows >= (FEW if result is not None else fewest)
 
 
 def refusal_of(
@@ -154,7 +155,7 @@ def refusal_of(
     as the judgements of nobody.
     """
     missing = isinstance(error, UnreadableFile) and "no column for" in str(error)
-    meant = missing or nobody or (plan.n_rows >= FEW and plan.is_gold)
+    meant = missing or nobody or plan.is_certain or (plan.n_rows >= FEW and plan.is_gold)
     likely = "Likely" in str(error) and "two things speak for" in plan.refusal
     if not plan.refusal or not meant or likely:
         return None

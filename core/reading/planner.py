@@ -8,19 +8,21 @@ what the table is instead.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from . import questions as ask
-from .facts import Column, number, side
+from .facts import Column, is_missing, number, side
 from .items import Items
 from .mapping import Said
 from .plan import CANONICAL, Plan, PlannedColumn
-from .questions import Asked, listed
+from .questions import SHOWN, Asked, listed
 from .roles import TELLING, find_roles, may_judge
 from .scores import Scores
 from .verdicts import CLEAR, Verdicts
 from .walk import Table
-from .words import ARTIFICIAL, clean, tokens
+from .words import ARTIFICIAL, SIDES, clean, tokens
+from .words import what as what_says
 from .words import who as who_says
 
 MOST_QUESTIONS = 2
@@ -78,7 +80,7 @@ def _stacked(table: Table) -> Table:
             under.setdefault(head, []).append(tail)
     alike = [head for head, tails in under.items() if len(tails) > 1]
     if len(alike) < 2 or len({tuple(sorted(under[head])) for head in alike}) > 1:
-        return table
+        return _parted(table)
     at = {name: i for i, name in enumerate(table.columns)}
     tails = under[alike[0]]
     cells = [row[at[f"{head}.{tail}"]] for row in table.rows for head in alike for tail in tails]
@@ -98,6 +100,53 @@ def _stacked(table: Table) -> Table:
         table.constants,
         {*table.keys, key},
         [*table.notes, f"{listed(alike)} hold the same numbers: a row each."],
+        table.inherited,
+    )
+
+
+def _parted(table: Table) -> Table:
+    """A table in which a first word parts columns of scores alike (`X Clarity`, `X Tone`,
+    `Y Clarity`, `Y Tone`), with a row for each of these words; another one as it is.
+
+    Whether a word says who judged or what was judged is not known, and asked.
+    """
+    split = [re.split(r"[ _.]+", name, maxsplit=1) for name in table.columns]
+    at = {tuple(parts): i for i, parts in enumerate(split) if len(parts) == 2}
+    scored: dict[str, set[str]] = {}
+    for (head, tail), i in at.items():
+        cells = [row[i] for row in table.rows if not is_missing(row[i])]
+        told = head in SIDES or who_says(head) & {"person", "gold"} or what_says(head)
+        if (
+            told
+            or who_says(tail)
+            or what_says(tail) - TELLING
+            or not re.search("[A-Za-z]", tail)
+            or not cells
+        ):
+            continue
+        if all(number(str(cell)) is not None for cell in cells):
+            scored.setdefault(head, set()).add(tail)
+    heads = [head for head, tails in scored.items() if len(tails) >= 2]
+    if len(heads) < 2 or len(set.intersection(*(scored[head] for head in heads))) < 2:
+        return table
+    tails = [tail for head, tail in at if head == heads[0]]
+    tails = [tail for tail in tails if all((head, tail) in at for head in heads)]
+    parted = {at[head, tail] for head in heads for tail in tails}
+    others = [i for i in range(len(split)) if i not in parted]
+    key = "first word"
+    if {key, *tails} & {table.columns[i] for i in others}:
+        return table
+    return Table(
+        table.name,
+        [*(table.columns[i] for i in others), key, *tails],
+        [
+            [*(row[i] for i in others), head, *(row[at[head, tail]] for tail in tails)]
+            for row in table.rows
+            for head in heads
+        ],
+        table.constants,
+        {*table.keys, key},
+        [*table.notes, f"{listed(heads)} begin the names of the same columns: a row each."],
         table.inherited,
     )
 
@@ -144,6 +193,9 @@ class _Planner(Verdicts, Scores, Items):
                 "item beside each."
             )
         self.alike = self._coded_alike(open_)
+        self.as_gold = self._in_words_of_gold(open_)
+        if self.out.refusal:
+            return self._listed()
         candidates += [c for c in open_ if c.name in self.alike and c not in candidates]
         votes = [each for each in candidates if self._is_vote(each)]
         if self._votes(votes) or self._scores([each for each in candidates if each not in votes]):
@@ -189,6 +241,28 @@ class _Planner(Verdicts, Scores, Items):
                 and {clean(cell) for cell in column.counts} <= names
             ):
                 self._refuse("It is a matrix whose columns are its rows: results, not judgements.")
+
+    def _in_words_of_gold(self, columns: Sequence[Column]) -> frozenset[str]:
+        """Columns in the same words as gold, which are no known verdicts: two that are compared;
+        more are categories.
+        """
+        short = [c for c in columns if c.kind == "short" and c.name not in self.said.columns]
+        for gold in [c for c in short if "gold" in c.who and c.name not in self.out.roles.taken]:
+            words = gold.folded & {clean(cell) for cell in gold.counts}
+            alike = [c for c in short if c is not gold and c.folded and c.folded <= words]
+            alike = [c for c in alike if 2 * len(c.folded) > len(words) and not c.is_key]
+            if not alike or words <= {*self.said.labels} or self._by_header(gold):
+                continue
+            if len(words) == 2 and not self.out.roles.has("model_a"):
+                return frozenset(c.name for c in (gold, *alike))
+            if 3 <= len(words) <= SHOWN:
+                self._refuse(
+                    f"{listed([c.name for c in alike])} and {listed([gold.name])} name "
+                    f"{len(words)} categories without an order ({listed(gold.counts)}). Verdicts "
+                    "are sides of two, grades, or pass and fail: say which words pass and which "
+                    "fail with --label-map WORD=pass WORD=fail."
+                )
+        return frozenset()
 
     def _raters(self) -> None:
         """Which raters of one column are people, where some are named as models are."""
@@ -245,13 +319,26 @@ class _Planner(Verdicts, Scores, Items):
         texts = [c.name for c in self.columns if c.kind == "text"]
         if {"response", "response_a"} & of.keys() or len(texts) >= 2:
             why = (
-                "It holds items to judge, and no judgement: `collect` asks a judge, `label` people."
+                "It holds items to judge, and no judgement that two things speak for: `collect` "
+                "asks a judge, `label` people."
             )
         elif texts:
             why = f"It holds texts ({listed(texts[:3])}) and no verdict or score."
         else:
             why = "No column holds verdicts or scores that two things speak for."
         names = listed(c.name for c in self.columns[:12])
+        few = [
+            c
+            for c in self.columns
+            if c.name not in self.out.roles.taken and c.kind in ("short", "number", "pass")
+            if 2 <= c.distinct <= SHOWN and 3 * c.distinct <= c.filled
+            if not (c.is_key or c.inherited)
+        ]
+        if few:
+            why += (
+                f" If {listed(c.name for c in few)} {'hold' if len(few) > 1 else 'holds'} verdicts "
+                "or grades, say what their values mean with --label-map."
+            )
         self._refuse(
             f"{why} Columns: {names}. Name one with --map vote=COLUMN or --map score=COLUMN."
         )
@@ -294,7 +381,8 @@ _HARMFUL = (
 
 
 def _most_harmful(questions: list[Asked]) -> list[Asked]:
-    return sorted(questions, key=lambda q: _HARMFUL.index(q.about))[:MOST_QUESTIONS]
+    different = {question.text: question for question in reversed(questions)}.values()
+    return sorted(different, key=lambda q: _HARMFUL.index(q.about))[:MOST_QUESTIONS]
 
 
 def _is_verdict(word: str) -> str:
