@@ -24,6 +24,9 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import streamlit as st
 from starlette.datastructures import MutableHeaders
 from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import config, net_util
 from streamlit.auth_util import is_authlib_installed
@@ -171,9 +174,16 @@ gc.collect()
 gc.freeze()
 atexit.register(gc.unfreeze)
 
+
+async def to_the_front(request: Request) -> Response:
+    """The verdict is the page without an address: a link to its name leads there, as it is."""
+    query = request.url.query
+    return RedirectResponse(f"./?{query}" if query else "./")
+
+
 app = st.App(
     PAGES / "main.py",
-    routes=[first_picture.ROUTE, history.ROUTE],
+    routes=[first_picture.ROUTE, history.ROUTE, Route("/verdict", to_the_front)],
     middleware=[Middleware(SecurityHeaders), Middleware(Gate), Middleware(history.WithHistory)],
     lifespan=uploads.while_served,
     on_script_error=usable.say,

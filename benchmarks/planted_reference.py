@@ -111,6 +111,31 @@ def audited(
     return said
 
 
+def audited_categories(judge: Any, people: Any, category: Any, k: int) -> Seen:
+    """1 where a judge of pass and fail is warned of in a category, or fails there."""
+    table = ScoreTable.of(
+        judge,
+        people,
+        kind="pass_fail",
+        low=0,
+        high=1,
+        category=category,
+        categories=tuple(f"category {c}" for c in range(k)),
+    )
+    scores = JudgedScores(
+        judge="judge",
+        metric="score",
+        table=table,
+        runs=table.judge[:, None],
+        outputs=len(table),
+        missing=0,
+    )
+    (rates,) = (
+        one for one in check_scores(ScoreEvidence(scores, LIMITS)) if one.check == "score_category"
+    )
+    return {"named": float(rates.grade in ("warn", "fail"))}
+
+
 def audited_pairs(vote: Any, gold: Any) -> dict[str, str]:
     """Use → what is said of it, of one judge of pairs."""
     rows = [
@@ -395,6 +420,38 @@ def families_of_pairs() -> Iterator[Planted]:
             yield Planted("reference.pairs", f"right {right:g}, {n}", of_pairs(right, n), wanted)
 
 
+def of_categories(tpr: float, tnr: float, weak: float | None, k: int, n: int) -> Draw:
+    """A judge of answers in k categories, in the first of which its TNR is `weak`."""
+
+    def draw(rng: np.random.Generator) -> Seen:
+        passes = rng.random(n) >= 0.3
+        category = rng.integers(0, k, n)
+        own = verdicts(passes, tpr, tnr, rng)
+        if weak is not None:
+            own = np.where(category == 0, verdicts(passes, tpr, weak, rng), own)
+        return audited_categories(own, passes.astype(float), category, k)
+
+    return draw
+
+
+CATEGORIES: tuple[tuple[str, float, float, float | None, int, Side, tuple[float, ...]], ...] = (
+    *((f".90/.80, {k} alike", 0.90, 0.80, None, k, "at most", (0.03,) * 3) for k in (4, 8, 15)),
+    *((f".93/.87, {k} alike", 0.93, 0.87, None, k, "at most", (0.014,) * 3) for k in (4, 8, 15)),
+    ("TNR .54 in one of 4", 0.95, 0.90, 0.54, 4, "at least", (0.21, 0.72, 1.0)),
+    ("TNR .25 in one of 4", 0.95, 0.90, 0.25, 4, "at least", (0.83, 1.0, 1.0)),
+    ("TNR .25 in one of 8", 0.95, 0.90, 0.25, 8, "at least", (0.33, 0.96, 1.0)),
+)
+"""At 100, 300 and 1,000 answers of which 30 % are bad; what the rest of a judge is, the design does
+not say: .95 and .90 here."""
+
+
+def families_of_categories() -> Iterator[Planted]:
+    for name, tpr, tnr, weak, k, side, shares in CATEGORIES:
+        for n, share in zip((100, 300, 1000), shares, strict=True):
+            draw = of_categories(tpr, tnr, weak, k, n)
+            yield Planted("reference.categories", f"{name}, {n}", draw, {"named": (share, side)})
+
+
 # Which answers have a label.
 
 DESIGNS = (
@@ -573,6 +630,7 @@ def situations() -> list[Planted]:
         *families_of_levels(),
         *families_of_pass_fail(),
         *families_of_pairs(),
+        *families_of_categories(),
         *families_of_labels(),
         *families_of_which(),
         *families_of_second_looks(),

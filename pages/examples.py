@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from core.labelling.disagreements import disagreements
+from core.labelling.disagreements import disagreements, in_short
 from pages.sections.errors.tables import matrix_section, read_controls
 from pages.shared import cached, cards, numbers, parts, share, widgets
 
@@ -28,19 +28,18 @@ def answers() -> None:
     right first.
     """
     audited = share.found()
-    found = disagreements(
-        cached.where(widgets.current_selection())[0], audited, with_agreements=0
-    ).to_pandas()
-    if not audited.scores or found.empty:
+    found = disagreements(cached.where(widgets.current_selection())[0], audited, with_agreements=0)
+    if not audited.scores or not len(found):
         return
     st.subheader("Single answers on which judge and people differ", anchor=False)
-    for row in found.head(MOST_ANSWERS).to_dict("records"):
-        said = f"{row['judge']} says {row['judge_says']}, people say {row['people_say']}."
-        about = " · ".join(str(row[name]) for name in ("item_id", "model", "metric") if row[name])
+    for row in found.slice(0, MOST_ANSWERS).to_pylist():
+        about, said = in_short(row)
         shown = [row[name] for name in ("question", "answer", "judge_reason") if row[name]]
         with st.container(border=True):
-            st.text("\n\n".join([about, said, *map(str, shown)]))
-    numbers.table(found, "disagreements", alt="Answers on which judge and people differ")
+            st.text("\n\n".join([about, f"{said}.", *shown]))
+    numbers.table(
+        found.to_pandas(), "disagreements", alt="Answers on which judge and people differ"
+    )
 
 
 @parts.body

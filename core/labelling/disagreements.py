@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from ..errors import UnreadableFile
+from ..finding.check import ONE_METRIC
 from ..importers import ReadOptions
 from ..importers.columns import cell_text
 from ..importers.source import open_source
@@ -23,7 +24,7 @@ from ..questions.reference.second_look import (
     order_of_disagreements,
     second_look,
 )
-from ..questions.scores.ask import said_of_answers
+from ..questions.scores.ask import GOLD, said_of_answers
 from ..questions.scores.evidence import ScoreEvidence
 from ..questions.scores.table import UNDECIDED
 from ..records import BoolArray, FloatArray
@@ -192,6 +193,11 @@ def disagreements(
         differs, known = (each & listed for each in differs_from_people(evidence))
         if not differs.any():
             continue
+        others = [
+            (other, {key: place for place, key in enumerate(_answers(other.evidence))})
+            for other in audit.scores
+            if other.metric == scores.metric and other.judge != scores.judge
+        ]
         places = np.flatnonzero(known)
         order = places[
             order_of_disagreements(
@@ -208,10 +214,21 @@ def disagreements(
                 | {
                     "people_say": _people_say(evidence, place),
                     "kind": _kind(evidence, place),
-                    "others_say": _others_say(scores, audit.scores, answers[place]),
+                    "others_say": _others_say(others, answers[place]),
                 }
             )
     return _table(rows, DISAGREEMENTS)
+
+
+def in_short(row: Mapping[str, Any]) -> tuple[str, str]:
+    """Which answer a row of `disagreements` is about, and who says what of it.
+
+    "t17 · gpt-4o", "judge says pass, people say fail"; people by their names where they have some.
+    """
+    metric = "" if row["metric"] == ONE_METRIC else row["metric"]
+    about = " · ".join(filter(None, (row["item_id"], row["model"], metric)))
+    people = row["people_say"].removeprefix(f"{GOLD}: ")
+    return about, f"{row['judge']} says {row['judge_says']}, people say {people}"
 
 
 def _people_say(evidence: ScoreEvidence, place: int) -> str:
@@ -239,15 +256,14 @@ def _kind(evidence: ScoreEvidence, place: int) -> str:
     )
 
 
-def _others_say(scores: ScoreAudit, every: Sequence[ScoreAudit], answer: Any) -> str:
+def _others_say(others: Sequence[tuple[ScoreAudit, Mapping[Any, int]]], answer: Any) -> str:
+    """What the other judges of the metric say of an answer; each with the places of its answers."""
     said = []
-    for other in every:
-        if other.metric == scores.metric and other.judge != scores.judge:
-            answers = _answers(other.evidence)
-            if answer in answers:
-                table = other.evidence.table
-                word = _word(other.evidence, table.judge[answers.index(answer)], table.passing)
-                said.append(f"{other.judge}: {word}")
+    for other, place in others:
+        if answer in place:
+            table = other.evidence.table
+            word = _word(other.evidence, table.judge[place[answer]], table.passing)
+            said.append(f"{other.judge}: {word}")
     return "; ".join(said)
 
 

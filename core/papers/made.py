@@ -215,21 +215,22 @@ def document() -> str:
     lines: list[str] = []
     for paper, about in PAPERS.items():
         lines += ["", f"## {about} [{paper}]", ""]
-        lines += ["| item | shows | page | command | field | ours |", "|---|---|---|---|---|---|"]
+        lines += ["| item | shows; *ours* | where |", "|---|---|---|"]
         for item in ITEMS:
             if item.paper != paper:
                 continue
-            told = f"`{item.told}`" if item.told else "–"
-            field = f"`{item.field}`" if item.field else ""
-            ours = "; ".join(
-                part
-                for part in (item.ours, f"**lacks** {item.lacks}" if item.lacks else "")
-                if part
-            )
-            lines.append(
-                f"| {item.number} | {item.shows} | {place(item) or '–'} | {told} "
-                f"| {field} | {ours} |"
-            )
+            shows = item.shows
+            if item.ours:
+                shows += f"; *{item.ours}*"
+            if item.lacks:
+                shows += f"; **lacks** {item.lacks}"
+            where = [place(item)]
+            if item.command:
+                where.append(f"`{item.command}`")
+            if item.field:
+                where.append(f"`{item.field}`")
+            shown = ", ".join(part for part in where if part) or "–"
+            lines.append(f"| {item.number} | {shows} | {shown} |")
     total = counts()[-1]
     lines += [
         "",

@@ -18,7 +18,7 @@ from ..auditing.questions import all_questions
 from ..auditing.results import Audit, JudgeAudit
 from ..finding.tables import TEXT, Column
 from ..finding.wording import SAYS, count
-from ..labelling.disagreements import disagreements
+from ..labelling.disagreements import disagreements, in_short
 from ..questions.accuracy.results import CONFUSION
 from ..questions.agreement.figure import confusion_matrix
 from ..questions.juries.figure import pictures
@@ -256,8 +256,7 @@ def _answers(rows: Sequence[Mapping[str, Any]], *, texts: bool) -> list[tuple[st
     """Who said what of each answer, its texts cut where they are long."""
     told = []
     for row in rows:
-        about = " · ".join(str(row[name]) for name in ("item_id", "model", "metric") if row[name])
-        said = f"{row['judge']} says {row['judge_says']}, people say {row['people_say']}"
+        about, said = in_short(row)
         shown = [_cut(row[name]) for name in ("question", "answer", "judge_reason") if texts]
         told.append((about, said, " → ".join(filter(None, shown))))
     return told

@@ -31,7 +31,7 @@ def query(visitor) -> dict[str, list[str]]:
 # code for all.
 @pytest.mark.parametrize("name", ["calibration", "verdict", "leaderboard"])
 def test_browser_deep_link(visitor, name):
-    visitor.open(f"/{name}?category=Math" if name != "verdict" else "/?category=Math")
+    visitor.open(f"/{name}?category=Math")
     assert visitor.title() == TITLES[name]
     assert visitor.page.locator("[data-testid=stSidebarNav] a").count() == len(
         pages_in_navigation()
@@ -39,6 +39,7 @@ def test_browser_deep_link(visitor, name):
     filters = visitor.page.locator("[data-testid=stSidebar] [data-testid=stSelectbox] input")
     assert [filters.nth(k).input_value() for k in range(2)] == ["demo (simulated)", "Math"]
     assert visitor.page.locator("[data-testid=stException]").count() == 0
+    assert visitor.page.get_by_text("Page not found").count() == 0
     assert query(visitor)["category"] == ["Math"]
 
 

@@ -186,7 +186,7 @@ def test_its_row_of_the_document_is_written(tree: Path) -> None:
     own = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/checks/test_documented_checks.py")
     assert run(tree, sys.executable, *own).returncode == 1
     assert run(tree, sys.executable, *own, APPELLATE_WRITE_CHECKS="1").returncode == 0
-    row = "| sides | Does it say A as often as gold? | ±10 points | ±30 points | 10 | confusion |\n"
+    row = "| sides | Does it say A as often as gold? | ±10 points | ±30 points | 10 |\n"
     assert row in document.read_text(encoding="utf-8")
     assert run(tree, sys.executable, *own).returncode == 0
 
@@ -234,3 +234,74 @@ def test_every_grade_stands_in_every_output(
     assert beginning in written["html"]
     assert f'grade-{grade}">{sign} {grade}</span>' in written["html"]
     assert beginning in written["notebook"]
+
+
+OF_SCORES = '''
+"""Does a judge of single answers pass more than people do?"""
+
+from ...finding.check import Check, Limits, differs, points_span
+from ...finding.question import Question
+from ...stats.intervals import mean_interval
+
+
+def more(evidence):
+    table = evidence.table
+    gap = table.passed - table.people_verdict
+    return mean_interval(table.unit, gap, ends=(-1.0, 1.0), level=evidence.level)
+
+
+def sentence(_, gap):
+    return f"It passes {differs(gap.value, 'more', 'less')} often ({points_span(gap)})"
+
+
+CHECK = Check(
+    name="passes_more",
+    title="passes more",
+    subject="What it passes beside people",
+    question="Does it pass more than people do?",
+    page="scores",
+    kind="scores",
+    limits=Limits("signed", 0.05, 0.10, "As leniency.", unit="points"),
+    needs="people's pass or fail",
+    more_of="with people's verdicts",
+    advice="Look at what it passes.",
+    estimate=more,
+    sentence=sentence,
+    short=lambda *_: "passes more than people do",
+    figure="passed beyond people",
+)
+QUESTION = Question(name="passes_more", place=72, title="Passes more", score_checks=(CHECK,))
+'''
+ASKED_OF_SCORES = """
+import core
+from core.reporting.build import to_junit, to_markdown
+from core.reporting.document import to_json
+from core.reporting.html import report
+from core.reporting.text import to_text
+
+audit = core.audit("scores.csv", splits=0)
+said = ("It passes 20.0 points more often", "passes more than people do")
+for made in (to_text, to_json, to_junit, to_markdown, report):
+    print(any(words in made(audit) for words in said), made.__name__)
+(result,) = [each for each in audit.scores[0].checks if each.check == "passes_more"]
+print(result.grade, audit.scores[0].overall.verdict)
+"""
+
+
+def test_a_question_of_single_answers_is_one_folder_too(tree: Path, tmp_path: Path) -> None:
+    root = tmp_path / "copy"
+    shutil.copytree(tree / "core", root / "core", ignore=shutil.ignore_patterns("__pycache__"))
+    room = root / "core/questions/passes_more"
+    room.mkdir()
+    (room / "__init__.py").touch()
+    (room / "question.py").write_text(OF_SCORES, encoding="utf-8")
+    rows = ["item_id,judge,score,gold"]
+    rows += [f"q{k},j,{int(k % 2 == 0 or k % 10 in (1, 3))},{int(k % 2 == 0)}" for k in range(400)]
+    (root / "scores.csv").write_text("\n".join(rows), encoding="utf-8")
+    done = run(root, sys.executable, "-c", ASKED_OF_SCORES)
+    assert done.returncode == 0, done.stderr
+    *outputs, graded = done.stdout.splitlines()
+    assert outputs == [
+        f"True {name}" for name in ("to_text", "to_json", "to_junit", "to_markdown", "report")
+    ]
+    assert graded.split()[0] == "fail"

@@ -136,6 +136,12 @@ def test_answers_without_a_verdict_go_to_a_person():
         "It gives no verdict on 50 of 200; people failed 25 of those: they go to a person."
     )
     assert scores.overall.word == "May decide, with care"
+    # A judge that is shown to be wrong on the others is first told that.
+    wrong = [
+        row | {"judge_passed": "pass"} if row["judge_passed"] == "fail" and k % 2 else row
+        for k, row in enumerate(rows)
+    ]
+    assert core.audit(wrong).scores[0].headline.startswith("It passes 66 % of what people failed")
     # Where nobody says what becomes of them, nothing is known.
     left = [row | {"human_passed": ""} if row["judge_passed"] == "N/A" else row for row in rows]
     assert core.audit(left).scores[0].overall.word == "Not to be used"

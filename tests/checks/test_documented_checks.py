@@ -2,17 +2,18 @@
 
 import os
 
+import pytest
 from places import REPOSITORY
 
 from core.auditing.checks import CHECKS, SCORE_CHECKS
 from core.finding.check import Limits
 
 DOCUMENT = REPOSITORY / "docs" / "verdicts.md"
-HEAD = "| check | question | caution | failure | items | page |\n|---|---|--:|--:|--:|---|\n"
-SIDES = {"at_least": "at least ", "at_most": "at most ", "signed": "±", "above_noise": "at most "}
+HEAD = "| check | question | caution | failure | items |\n|---|---|--:|--:|--:|\n"
+SIDES = {"at_least": "≥\u00a0", "at_most": "≤\u00a0", "signed": "±", "above_noise": "≤\u00a0"}
 
 
-def row(name: str, question: str, limits: Limits, page: str) -> str:
+def row(name: str, question: str, limits: Limits) -> str:
     caution = f"{SIDES[limits.shape]}{limits.written(limits.caution)}"
     failure = "never"
     if limits.failure is not None:
@@ -20,20 +21,20 @@ def row(name: str, question: str, limits: Limits, page: str) -> str:
         side = "+" if limits.failing_side == "above" else side
         failure = f"{side}{limits.written(limits.failure)}"
         failure += ", a warning at most" if limits.worst == "warn" else ""
-    return f"| {name} | {question} | {caution} | {failure} | {limits.items} | {page} |\n"
+    return f"| {name} | {question} | {caution} | {failure} | {limits.items} |\n"
 
 
 def table() -> str:
-    """A row per check, and one per part of a check that has limits of its own."""
+    """A row per check, and one per part of a check that has limits of its own; what judges of pairs
+    and of single answers have alike stands once.
+    """
     rows = []
     for check in (*CHECKS, *SCORE_CHECKS):
-        page = check.page.replace("_", " ")
-        rows.append(row(check.name.replace("_", " "), check.question, check.limits, page))
+        rows.append(row(check.name.replace("_", " "), check.question, check.limits))
         rows += [
-            row(f"— `{part}`", limits.reason, limits, page)
-            for part, limits in check.more_limits.items()
+            row(f"— `{part}`", limits.reason, limits) for part, limits in check.more_limits.items()
         ]
-    return HEAD + "".join(rows)
+    return HEAD + "".join(dict.fromkeys(rows))
 
 
 def test_the_document_lists_every_check_with_its_limits():
@@ -44,3 +45,9 @@ def test_the_document_lists_every_check_with_its_limits():
         DOCUMENT.write_text(text[:start] + table() + text[end:], encoding="utf-8")
         return
     assert text[start:end] == table()
+
+
+@pytest.mark.parametrize("checks", [CHECKS, SCORE_CHECKS])
+def test_no_two_checks_of_a_judge_have_one_head(checks) -> None:
+    heads = [check.title for check in checks]
+    assert sorted(heads) == sorted(set(heads))

@@ -24,7 +24,7 @@ from core.questions.scores.table import ScoreTable
 from core.stats.estimate import Estimate
 from core.use.one_call import audit
 
-OF_ONE_FILE = [check for check in SCORE_CHECKS if check.name != "one_judge"]
+OF_ONE_FILE = [check for check in SCORE_CHECKS if check.name not in ("one_judge", "score_category")]
 SCORE_RATES = {check.name: check for check in SCORE_CHECKS}
 WORDS = np.array(["fail", "pass"])
 N = 300

@@ -1,5 +1,5 @@
 """How often intervals hold the truth, and promises are kept, where the truth is known:
-docs/results.md.
+benchmarks/printed/coverage.md.
 
 Every figure is over 2,000 simulated data sets or more with a fixed seed; nominal is 95 % unless
 said.
@@ -26,7 +26,7 @@ from core.records import NO_GOLD, PairScores, RatingTable, VoteCounts
 from core.stats.estimate import Estimate
 from core.stats.intervals import beta_interval, clustered_proportion, wilson
 
-RESULTS = REPOSITORY / "docs" / "results.md"
+PRINTED = REPOSITORY / "benchmarks" / "printed" / "coverage.md"
 LEVEL = 0.95
 
 
@@ -494,4 +494,4 @@ def test_the_table_of_coverage_says_what_was_found() -> None:
             *rows,
         ]
     )
-    assert table in RESULTS.read_text(encoding="utf-8"), table
+    assert table in PRINTED.read_text(encoding="utf-8"), table

@@ -199,8 +199,8 @@ def unlike(name: str) -> simulation.Regrets:
 
 @pytest.mark.thorough
 def test_the_worst_case_is_bounded_and_the_gain_is_kept() -> None:
-    """A few tasks of each kind, with a margin for their number; the table of docs/results.md has
-    more.
+    """A few tasks of each kind, with a margin for their number; the table of
+    benchmarks/printed/shrinkage.md has more.
     """
     alike = simulation.simulated(simulation.ALIKE, 5, tasks=5, n_splits=8)
     for labels, least in ((20, 0.8), (40, 0.7), (60, 0.7)):
@@ -215,7 +215,8 @@ def test_the_worst_case_is_bounded_and_the_gain_is_kept() -> None:
 @pytest.mark.thorough
 def test_the_tables_of_the_results_are_what_the_script_prints() -> None:
     """One kind of each table, drawn from a stream of its own."""
-    results = (REPOSITORY / "docs" / "results.md").read_text(encoding="utf-8")
+    printed = REPOSITORY / "benchmarks" / "printed" / "shrinkage.md"
+    results = printed.read_text(encoding="utf-8")
     ties = "alike, 20 % ties"
     alike = simulation.simulated({ties: simulation.ALIKE[ties]}, 4, tasks=24, n_splits=15)
     for name, table in (

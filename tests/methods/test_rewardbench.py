@@ -1,5 +1,5 @@
-"""The tables of docs/results.md are what the script prints, and shrunken BTD is what they say it
-is.
+"""The tables of docs/results.md and benchmarks/printed are what the script prints, and shrunken BTD
+is what they say it is.
 """
 
 import re
@@ -13,6 +13,7 @@ from benchmarks import rewardbench2
 from core.questions.labels.evaluation import Evaluation, MethodScore
 
 RESULTS = (REPOSITORY / "docs" / "results.md").read_text(encoding="utf-8")
+PRINTED = (REPOSITORY / "benchmarks" / "printed" / "rewardbench2.md").read_text(encoding="utf-8")
 
 Cell = tuple[str, str]
 Found = dict[Cell, Evaluation]
@@ -20,7 +21,9 @@ Others = dict[str, dict[Cell, MethodScore]]
 
 
 def block(name: str) -> str:
-    found = re.search(rf"<!-- {name} -->\n(.*?)\n<!-- /{name} -->", RESULTS, flags=re.DOTALL)
+    found = re.search(
+        rf"<!-- {name} -->\n(.*?)\n<!-- /{name} -->", RESULTS + PRINTED, flags=re.DOTALL
+    )
     assert found, name
     return found[1]
 

@@ -142,12 +142,11 @@ def row(name: str, action: argparse.Action) -> str:
     names = " / ".join(action.option_strings)
     text = f"{names} {shown}".strip() if action.option_strings else name
     said = (action.help or "").replace("<", "&lt;")
-    cells = (cell.replace("|", r"\|") for cell in (f"`{text}{several}`", said))
-    return f"| {' | '.join(cells)} |"
+    return f"- `{text}{several}`: {said}"
 
 
 def listed() -> str:
-    """What every command takes, one table for options that the same commands share."""
+    """What every command takes, one list for options that the same commands share."""
     of_row: dict[str, list[str]] = {}
     for command in commands():
         for name, action in actions(command).items():
@@ -156,8 +155,7 @@ def listed() -> str:
     for text, names in of_row.items():
         of_commands.setdefault(tuple(names), []).append(text)
     return "\n".join(
-        "\n".join((f"## {', '.join(names)}", "", "| option | |", "|---|---|", *rows, ""))
-        for names, rows in of_commands.items()
+        "\n".join((f"## {', '.join(names)}", "", *rows, "")) for names, rows in of_commands.items()
     )
 
 

@@ -31,7 +31,7 @@ OTHER_DOORS = {
     "order": 1,
     "planning": 7,
     "reference": 6,
-    "scores": 14,
+    "scores": 13,
     "versions": 6,
 }
 """Question → modules of other questions that it imports beside these."""

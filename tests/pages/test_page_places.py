@@ -35,6 +35,21 @@ def test_single_answers_on_which_people_differ_can_be_read(tmp_path, monkeypatch
     st.cache_resource.clear()
 
 
+def test_what_a_file_does_not_say_is_not_shown(tmp_path, monkeypatch):
+    """No model, no metric, no prompt: none of it stands there as "nan"."""
+    file = tmp_path / "few.csv"
+    rows = [
+        f"t{k},answer {k},{'pass' if k % 3 else 'fail'},{'pass' if k % 2 else 'fail'}"
+        for k in range(60)
+    ]
+    file.write_text("\n".join(["id,output,human_passed,judge_passed", *rows]), encoding="utf-8")
+    app = filled(tmp_path / "few.duckdb", read([(file.name, file)]), monkeypatch)
+    said = all_text(opened(app, "examples"))
+    assert "judge says pass, people say fail." in said
+    assert "nan" not in said.lower().split()
+    st.cache_resource.clear()
+
+
 def test_without_gold_examples_show_what_changed_when_swapped(tmp_path, monkeypatch):
     rows = [
         {"item_id": f"q{k}", "judge": "j", "vote": 1 if place == "ab" else -1, "position": place}

@@ -15,6 +15,7 @@ from ...finding.wording import count, number, percent
 from ...stats.estimate import Estimate
 from ..reference.check import constant_sentence, how_they_differ
 from .ask import GOLD
+from .by_category import category_headline
 from .check import VERBS, Side
 from .evidence import ScoreEvidence
 
@@ -37,7 +38,8 @@ def score_answer(
     of_check = {result.check: result for result in results}
     said = (
         _floor(evidence, of_check)
-        or (_classes(evidence, overall) if evidence.table.says_pass else "")
+        or _without_a_score(evidence, overall, of_check["score_data"])
+        or (_classes(evidence, overall, of_check) if evidence.table.says_pass else "")
         or _of_scores(evidence, overall, of_check)
     )
     figures = _figures(evidence, overall, of_check)
@@ -68,13 +70,6 @@ def _floor(evidence: ScoreEvidence, of_check: dict[str, CheckResult]) -> str:
         if data.fault is not None:
             return f"It {data.fault}."
         return f"It gives no {given} on {percent(data.interval.value)} of the answers."
-    left = evidence.scores.unscored
-    if data.grade == "warn" and data.fault is None and left.failed + left.passed:
-        n, missing = evidence.scores.outputs, evidence.scores.missing
-        return (
-            f"It gives no {given} on {missing:,} of {n:,}; people failed {left.failed:,} of those: "
-            "they go to a person."
-        )
     if not np.isfinite(table.people).any():
         answers = count(len(table.judge), "answer")
         passes = f"passes {percent(float((table.verdict == 1).mean()))} of"
@@ -100,13 +95,33 @@ def _floor(evidence: ScoreEvidence, of_check: dict[str, CheckResult]) -> str:
     return ""
 
 
-def _classes(evidence: ScoreEvidence, overall: Overall) -> str:
-    """The worse class, or of a judge that may decide both; empty without a rate."""
+def _without_a_score(evidence: ScoreEvidence, overall: Overall, data: CheckResult) -> str:
+    """How many answers it leaves to a person, of a judge not shown to be wrong on the others; else
+    empty.
+    """
+    left = evidence.scores.unscored
+    denied = "decide" in overall.use and overall.use["decide"].answer == "no"
+    if denied or data.grade != "warn" or data.fault is not None or not left.failed + left.passed:
+        return ""
+    given = "verdict" if evidence.table.says_pass else "score"
+    return (
+        f"It gives no {given} on {evidence.scores.missing:,} of {evidence.scores.outputs:,}; "
+        f"people failed {left.failed:,} of those: they go to a person."
+    )
+
+
+def _classes(evidence: ScoreEvidence, overall: Overall, of_check: dict[str, CheckResult]) -> str:
+    """The worse class, or of a judge that may decide both; the category for which it may not, if
+    that alone is why; empty without a rate.
+    """
     passing = evidence.passing
     tpr, tnr = passing.tpr, passing.tnr
     if tpr is None or tnr is None:
         return ""
     decide = overall.use.get("decide")
+    category = of_check.get("score_category")
+    if decide is not None and category is not None and decide.because == category.sentence:
+        return category_headline(evidence)
     if overall.verdict == "trust" or (decide is not None and decide.answer == "yes"):
         return (
             f"It fails {percent(tnr.value)} of what people failed and passes "

@@ -78,7 +78,7 @@ def _follows(_: ScoreEvidence, r: Estimate, grade: Grade) -> str:
 
 ASSOCIATION = Check(
     name="association",
-    title="follows people",
+    title="correlation",
     subject="Correlation with a person's scores",
     question="Do its scores rise and fall with a person's?",
     page="scores",

@@ -15,6 +15,7 @@ from ..confidence.fields import stated_confidence
 from ..reference.fields import labels_fields, reference_fields
 from ..reference.results import WHICH, WHO
 from .alone import Alone
+from .by_category import BY_CATEGORY
 from .by_model import BY_MODEL, FAVOURS, ByModel
 from .cut import Cut
 from .drift import Drift
@@ -100,6 +101,10 @@ def _scored(evidence: ScoreEvidence) -> dict[str, Any]:
         "repeatability": estimate(evidence.repeatability.icc_3_k),
         "length": estimate(effect.instrumented or effect.raw),
         "drift": _drift(evidence.drift),
+        "categories": [
+            {"category": rate.category, "rate": rate.side, **estimated(rate.rate)}
+            for rate in (evidence[BY_CATEGORY] if evidence.table.says_pass else ())
+        ],
         "drift_over_time": _drift(evidence.drift_over_time),
         "pass_rate": {
             "judge": estimate(rates.judge),

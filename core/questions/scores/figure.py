@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ...finding.figure import Figure, Theme
     from ..agreement.reliability import Repeatability
     from .agreement import Leniency, LevelBias
+    from .by_category import CategoryRate
     from .cut import Cut
     from .drift import Drift
     from .evidence import ScoreEvidence
@@ -277,6 +278,25 @@ def groups_figure(found: Drift, **looks: Unpack[Shown]) -> Figure:
     rows = {group.group: group for group in found.groups}
     drawn = series("difference", rows, "difference", "{0.n:,} answers")
     return forest([drawn], "judge − people, less the rest", reference=0.0, **looks)
+
+
+def categories_figure(rates: Sequence[CategoryRate], **looks: Unpack[Shown]) -> Figure:
+    """TNR and TPR in each category, the lowest first."""
+    drawn = [
+        series(
+            name,
+            {rate.category: rate for rate in rates if rate.side == side},
+            "rate",
+            "{0.items:,} items",
+            look=look,
+            key=None,
+        )
+        for side, name, look in (
+            ("tnr", "fails what people failed", "filled"),
+            ("tpr", "passes what people passed", "hollow"),
+        )
+    ]
+    return forest(drawn, "share of that class", x_range=(0, 1), reference=0.8, **looks)
 
 
 def runs_figure(found: Repeatability, **looks: Unpack[Shown]) -> Figure:

@@ -8,19 +8,19 @@ from dataclasses import replace
 
 from ...auditing.overall import Allowed, Overall, OverallVerdict, Use, UseName
 from ...finding.check import CheckResult, results_of
-from ..confidence.check import SCORE_CHECKS as CONFIDENCE_CHECKS
-from ..one_judge.check import ONE_JUDGE
-from ..reference.check import SCORE_CHECKS, only_one_verdict
-from .check import CHECKS
+from ..reference.check import only_one_verdict
 from .evidence import ScoreEvidence
 
 
 def check_scores(evidence: ScoreEvidence) -> tuple[CheckResult, ...]:
-    """One result per check of scores, in their order.
+    """One result per check of scores that is to be asked, in their order.
 
     Beside people who are no reference, what is measured by them is unclear at most.
     """
-    results = results_of((*CHECKS, *CONFIDENCE_CHECKS, *SCORE_CHECKS, ONE_JUDGE), evidence)
+    # The checks of all questions, this one's among them, so that a new room needs no line here.
+    from ...auditing.checks import SCORE_CHECKS
+
+    results = results_of(SCORE_CHECKS, evidence)
     if evidence.who.is_reference is not False:
         return results
     return tuple(
@@ -28,7 +28,9 @@ def check_scores(evidence: ScoreEvidence) -> tuple[CheckResult, ...]:
     )
 
 
-BY_PEOPLE = frozenset({"tnr", "tpr", "association", "auroc", "people", "kappa_weighted"})
+BY_PEOPLE = frozenset(
+    {"tnr", "tpr", "association", "auroc", "people", "kappa_weighted", "score_category"}
+)
 """Checks whose value is how near a judge is to people."""
 
 
@@ -92,7 +94,8 @@ def uses(evidence: ScoreEvidence, of_check: Mapping[str, CheckResult]) -> dict[U
         answers), the people are no bad reference, labels are like the others, and categories do not
         fail; *no* if it is shown to follow too little.
     sort : *yes* if the low end of what it follows by is above 0; *no* as measure.
-    decide : see `_decides`; *no* where measure is.
+    decide : see `_decides`; *no* where measure is, and where a rate of one category is shown to be
+        low.
     """
     who, labels, follows = (of_check[name] for name in ("who", "labels", "follows"))
     blind = evidence.follows.constant is not None
@@ -116,6 +119,9 @@ def uses(evidence: ScoreEvidence, of_check: Mapping[str, CheckResult]) -> dict[U
     if decide.answer == "yes" and (labels.grade == "fail" or evidence.who.copied):
         because = labels if labels.grade == "fail" else who
         decide = Use(answer="not shown", because=because.sentence)
+    category = of_check.get("score_category")
+    if decide.answer != "no" and category is not None and category.grade == "fail":
+        decide = Use(answer="no", because=category.sentence)
     return {"decide": decide, "measure": measure, "sort": sort}
 
 

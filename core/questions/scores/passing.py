@@ -97,7 +97,7 @@ def pass_fail(table: ScoreTable, *, level: float = 0.95) -> PassFail:
         rates[name] = _rate(table.unit, share, rows, level)
         if rates[name] is None:
             unknown[name] = f"people {'pass' if class_ else 'fail'} no answer that the judge judged"
-    gains = _gains(table, passed, level)
+    gains = gains_on_left_out(table, passed, level)
     if gains is None:
         unknown |= dict.fromkeys(("tpr_gain", "tnr_gain"), "it needs two people or more")
     else:
@@ -147,7 +147,7 @@ def _kappa(
     return fisher_jackknife(found.concordance, level=level), ""
 
 
-def _gains(
+def gains_on_left_out(
     table: ScoreTable, passed: FloatArray, level: float
 ) -> dict[str, Estimate | None] | None:
     """Judge minus left-out person by what the others decide; None with less than two people."""

@@ -10,6 +10,7 @@ from core.finding.check import Unknown
 from core.questions.scores import figure as plots
 from core.questions.scores import words as sentences
 from core.questions.scores.ask import score_dates
+from core.questions.scores.by_category import BY_CATEGORY
 from core.questions.scores.check import stands_out
 from core.questions.scores.drift import drift
 from core.records import BoolArray, IntArray
@@ -58,6 +59,11 @@ def _categories(state: PageState) -> BoolArray | None:
     st.subheader("By category", anchor=False)
     evidence = state.shown.evidence
     found, table = evidence.drift, evidence.table
+    rates = evidence[BY_CATEGORY] if table.says_pass else ()
+    if rates:
+        _said(state, "score_category")
+        alt = "How much of what people failed it fails in each category, and of what they passed"
+        widgets.figure(plots.categories_figure(rates, theme=state.look), "categories", alt=alt)
     _said(state, "drift")
     if not found.groups or table.category is None:
         return None
