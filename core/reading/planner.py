@@ -113,21 +113,18 @@ def _parted(table: Table) -> Table:
     split = [re.split(r"[ _.]+", name, maxsplit=1) for name in table.columns]
     at = {tuple(parts): i for i, parts in enumerate(split) if len(parts) == 2}
     scored: dict[str, set[str]] = {}
-    for (head, tail), i in at.items():
-        cells = [row[i] for row in table.rows if not is_missing(row[i])]
+    for head, tail in at:
         told = head in SIDES or who_says(head) & {"person", "gold"} or what_says(head)
-        if (
-            told
-            or who_says(tail)
-            or what_says(tail) - TELLING
-            or not re.search("[A-Za-z]", tail)
-            or not cells
+        if not (told or who_says(tail) or what_says(tail) - TELLING) and re.search(
+            "[A-Za-z]", tail
         ):
-            continue
-        if all(number(str(cell)) is not None for cell in cells):
             scored.setdefault(head, set()).add(tail)
-    heads = [head for head, tails in scored.items() if len(tails) >= 2]
-    if len(heads) < 2 or len(set.intersection(*(scored[head] for head in heads))) < 2:
+    heads = _with_two_alike(scored)
+    for head in heads:
+        # Only where names part columns alike are cells looked at.
+        scored[head] = {tail for tail in scored[head] if _are_numbers(table, at[head, tail])}
+    heads = _with_two_alike({head: scored[head] for head in heads})
+    if not heads:
         return table
     tails = [tail for head, tail in at if head == heads[0]]
     tails = [tail for tail in tails if all((head, tail) in at for head in heads)]
@@ -149,6 +146,18 @@ def _parted(table: Table) -> Table:
         [*table.notes, f"{listed(heads)} begin the names of the same columns: a row each."],
         table.inherited,
     )
+
+
+def _with_two_alike(tails: dict[str, set[str]]) -> list[str]:
+    """Heads of at least two names, if two or more have at least two tails in common."""
+    heads = [head for head, of in tails.items() if len(of) >= 2]
+    alike = len(heads) > 1 and len(set.intersection(*(tails[head] for head in heads))) > 1
+    return heads if alike else []
+
+
+def _are_numbers(table: Table, at: int) -> bool:
+    cells = {str(row[at]) for row in table.rows if not is_missing(row[at])}
+    return bool(cells) and all(number(cell) is not None for cell in cells)
 
 
 class _Planner(Verdicts, Scores, Items):
