@@ -265,7 +265,7 @@ def as_table(plan: Evidence, options: ReadOptions, origin: TextTable | None) -> 
         rejects.add(int(number[row]), column, cell, why)
     columns = {name: encode_cells(cells) for name, cells in rows.columns.items()}
     columns |= _others(plan, rows, known, origin)
-    mapping = tuple((name, name if name in rows.columns else "") for name in known)
+    mapping = tuple((name, name if name in columns else "") for name in known)
     mapping = tuple((name, theirs) for name, theirs in mapping if theirs or name not in _FILLED)
     said = {role: text for role, text in options.mapping if text.startswith("=")}
     mapping = tuple((name, said.get(name, theirs)) for name, theirs in mapping)
@@ -301,7 +301,12 @@ def _others(
 
     assert plan.table is not None
     unused = [each.name for each in plan.columns if each.role == "not used"]
-    here = [name for name in unused if name not in known and name in plan.table.columns]
+    version = plan.version.name if plan.version is not None else ""
+    here = [
+        name
+        for name in unused
+        if (name not in known or name == version) and name in plan.table.columns
+    ]
     if origin is not None and len(plan.table.rows) < plan.rows:
         # A plan of some rows for all.
         places = pa.array(np.array(rows.row, np.int64) - 1)

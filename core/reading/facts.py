@@ -130,7 +130,7 @@ class Column:
     def _kind(self) -> str:
         if not self.filled:
             return "empty"
-        if sides := _sides_beside(self.counts):
+        if "verdict" in self.what and (sides := _sides_beside(self.counts)):
             self.named_sides = sides
             return "choice"
         for kind, reads in _KINDS:

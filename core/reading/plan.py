@@ -129,7 +129,8 @@ class Plan:
         """Whether it is refused for what it shows however few rows it has, and whatever its names
         say: results, or categories.
         """
-        return "results" in self.refusal or "categories" in self.refusal
+        of_results = self.refusal.startswith("It is a table of results")
+        return of_results or "categories without an order" in self.refusal
 
     @property
     def is_gold(self) -> bool:

@@ -207,6 +207,7 @@ class _Planner(Verdicts, Scores, Items):
             return self._listed()
         candidates += [c for c in open_ if c.name in self.alike and c not in candidates]
         votes = [each for each in candidates if self._is_vote(each)]
+        self._judge_beside_models(votes)
         if self._votes(votes) or self._scores([each for each in candidates if each not in votes]):
             self._raters()
             self._constant()
@@ -250,6 +251,21 @@ class _Planner(Verdicts, Scores, Items):
                 and {clean(cell) for cell in column.counts} <= names
             ):
                 self._refuse("It is a matrix whose columns are its rows: results, not judgements.")
+
+    def _judge_beside_models(self, votes: Sequence[Column]) -> None:
+        """A third column of models beside the two that are compared names who judged."""
+        of, taken = self.out.roles.of, self.said.mapping
+        if not votes or not {"model_a", "model_b", "model"} <= of.keys():
+            return
+        third = of["model"]
+        if "model" in taken or "judge" in of or self._names_model(third):
+            return
+        words = {word for cell in third.counts for word in tokens(cell)}
+        if words & ARTIFICIAL:
+            of["judge"] = of.pop("model")
+            self.out.roles.why[third.name] = (
+                f"{third.distinct} names of models beside the two that are compared: who judged"
+            )
 
     def _in_words_of_gold(self, columns: Sequence[Column]) -> frozenset[str]:
         """Columns in the same words as gold, which are no known verdicts: two that are compared;

@@ -72,7 +72,9 @@ def test_a_word_before_the_names_of_scores_is_asked_about() -> None:
     )
     questions = inspect(data, "file.csv").questions
     assert any("'Nova', 'Orion'" in question.text for question in questions)
-    (reading,) = read([("file.csv", data)], answered("--map 'model=first word' --metrics Clarity Tone"))
+    (reading,) = read(
+        [("file.csv", data)], answered("--map 'model=first word' --metrics Clarity Tone")
+    )
     assert set(reading.votes["model"].to_pylist()) == {"Nova", "Orion"}
     assert set(reading.votes["metric"].to_pylist()) == {"clarity", "tone"}
     assert reading.votes.num_rows == 4 * N
@@ -173,3 +175,36 @@ def test_sides_may_stand_beside_any_noun() -> None:
     )
     (reading,) = read([("file.csv", data)])
     assert sum(reading.votes["vote"].to_pylist()) == sum(1 if k % 3 else -1 for k in range(N))
+
+
+def test_a_key_that_is_joined_of_other_columns_names_no_item() -> None:
+    columns: dict[str, Any] = {
+        "run_key": [f"q{k // 4}|{'cot' if k % 2 else 'plain'}|{k // 2 % 2}" for k in range(N)],
+        "question_id": [f"q{k // 4}" for k in range(N)],
+        "model_a": "cat",
+        "model_b": "dog",
+        "judge_model": "gpt-4o",
+        "style": ["cot" if k % 2 else "plain" for k in range(N)],
+        "repeat": [k // 2 % 2 for k in range(N)],
+        "winner": ["A" if k % 3 else "B" for k in range(N)],
+    }
+    text, reading = asked(sheet(**columns), option="--version style")
+    assert "'style'" in text
+    assert len(set(reading.votes["item_id"].to_pylist())) == N // 4
+
+
+def test_temperatures_that_tell_rows_apart_are_asked_about() -> None:
+    data = sheet(
+        question_id=[f"q{k // 2}" for k in range(N)],
+        model_a=["cat" if k // 2 % 2 else "fox" for k in range(N)],
+        model_b="dog",
+        human_winner=["model_a" if k // 2 % 3 else "model_b" for k in range(N)],
+        temperature=[k % 2 for k in range(N)],
+        model_name="google/gemma-3-1b",
+        winner=["A" if k % 3 else "B" for k in range(N)],
+    )
+    text, reading = asked(data, option="--version temperature")
+    assert "'temperature'" in text
+    assert reading.votes.num_rows == N
+    judges = {name.partition("@")[0] for name in reading.votes["judge"].to_pylist()}
+    assert judges == {"google/gemma-3-1b"}
