@@ -210,27 +210,28 @@ def place(item: Item) -> str:
     return " · ".join(part for part in (page, item.tab) if part)
 
 
+def _documented(item: Item) -> str:
+    """What an item shows, what of it is ours or lacking, its command and its place in the JSON."""
+    said = [item.shows]
+    if item.ours:
+        said.append(f"*{item.ours}*")
+    if item.lacks:
+        said.append(f"**lacks** {item.lacks}")
+    told = [f"`{name}`" for name in (item.command, item.field) if name]
+    return f"- {item.number}: {'; '.join(said)}" + (f" ({', '.join(told)})" if told else "")
+
+
 def document() -> str:
-    """The tables of docs/papers.md."""
+    """The lists of docs/papers.md: by paper and place, what is shown there."""
     lines: list[str] = []
     for paper, about in PAPERS.items():
-        lines += ["", f"## {about} [{paper}]", ""]
-        lines += ["| item | shows; *ours* | where |", "|---|---|---|"]
+        lines += ["", f"## {about} [{paper}]"]
+        at_place: dict[str, list[str]] = {}
         for item in ITEMS:
-            if item.paper != paper:
-                continue
-            shows = item.shows
-            if item.ours:
-                shows += f"; *{item.ours}*"
-            if item.lacks:
-                shows += f"; **lacks** {item.lacks}"
-            where = [place(item)]
-            if item.command:
-                where.append(f"`{item.command}`")
-            if item.field:
-                where.append(f"`{item.field}`")
-            shown = ", ".join(part for part in where if part) or "–"
-            lines.append(f"| {item.number} | {shows} | {shown} |")
+            if item.paper == paper:
+                at_place.setdefault(place(item) or "Nowhere", []).append(_documented(item))
+        for where, shown in at_place.items():
+            lines += ["", f"**{where}**", "", *shown]
     total = counts()[-1]
     lines += [
         "",

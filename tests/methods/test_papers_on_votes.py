@@ -1,5 +1,5 @@
-"""The papers' items on real votes: each is printed or explained on every file, and what docs/results.md
-says is what the benchmark prints.
+"""The papers' items on real votes: each is printed or explained on every file, and what
+benchmarks/printed says is what the benchmark prints.
 """
 
 import re
@@ -17,7 +17,7 @@ from core.papers.made import in_text, maker
 from core.schema import Selection
 from core.store import Store
 
-RESULTS = REPOSITORY / "docs" / "results.md"
+PRINTED = REPOSITORY / "benchmarks" / "printed" / "papers.md"
 SHARED = REPOSITORY.parent / "shared" / "data"
 FILES = [
     *(
@@ -70,10 +70,10 @@ def test_every_item_is_printed_or_explained_on_a_real_file(name):
 
 
 @pytest.mark.thorough
-def test_the_table_of_results_is_what_is_printed():
+def test_the_printed_table_is_what_is_printed_now():
     if not SHARED.is_dir():
         pytest.skip("../shared/data is not in this checkout")
-    text = RESULTS.read_text(encoding="utf-8")
+    text = PRINTED.read_text(encoding="utf-8")
     shown = re.search(r"<!-- papers -->\n(.*?)\n<!-- /papers -->", text, flags=re.DOTALL)
     assert shown is not None
     assert shown[1] == measured.report(SHARED)
