@@ -10,6 +10,9 @@ from .plan import Draft
 from .roles import is_few
 from .words import may_be_versions, tokens
 
+FEW_IDS = 12
+"""Columns of ids up to which one is looked for that is joined of others."""
+
 
 class Items(Draft):
     """The part of a plan that is about items and repetition."""
@@ -242,6 +245,8 @@ def _without_joined(ids: list[Column], columns: list[Column]) -> list[Column]:
     """Ids without those that are joined of another, which returns, and of a second column, as
     `q7|reasoned|0` is of `q7` and `reasoned`: such a key is of the row.
     """
+    if len(ids) > FEW_IDS:
+        return ids
     kept = []
     for joined in ids:
         parts = [
@@ -260,5 +265,5 @@ def _is_part(column: Column, joined: Column) -> bool:
     """Whether the words of each cell stand in another's of the same row."""
     return column.filled == len(column.cells) and all(
         {*tokens(cell or "")} and {*tokens(cell or "")} <= {*tokens(key or "")}
-        for cell, key in {*zip(column.cells, joined.cells, strict=True)}
+        for cell, key in zip(column.cells, joined.cells, strict=True)
     )

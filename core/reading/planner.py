@@ -26,6 +26,8 @@ from .words import what as what_says
 from .words import who as who_says
 
 MOST_QUESTIONS = 2
+MOST_HEADS = 12
+"""Most first words of names that may say who judged, or whose answer."""
 LEVELS_OF_A_SCALE = 11
 """Most levels of a scale that people fill in; a statistic has nearly as many values as rows."""
 
@@ -151,7 +153,9 @@ def _parted(table: Table) -> Table:
 def _with_two_alike(tails: dict[str, set[str]]) -> list[str]:
     """Heads of at least two names, if two or more have at least two tails in common."""
     heads = [head for head, of in tails.items() if len(of) >= 2]
-    alike = len(heads) > 1 and len(set.intersection(*(tails[head] for head in heads))) > 1
+    alike = (
+        1 < len(heads) <= MOST_HEADS and len(set.intersection(*(tails[head] for head in heads))) > 1
+    )
     return heads if alike else []
 
 
