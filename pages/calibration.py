@@ -1,12 +1,14 @@
 """Is its confidence worth anything?"""
 
-import streamlit as st
+from functools import partial
 
-from core.errors import NoUsableVotes
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
 from core.questions.confidence.words import several_kinds
-from pages.sections.calibration.controls import confidence_results, read_controls, subject, worst
+from pages.sections.calibration.controls import PageState, confidence_results, subject, worst
 from pages.sections.calibration.reliability import recalibration_tab, reliability_tab
-from pages.sections.calibration.threshold import threshold_tab, without_confidence
+from pages.sections.calibration.threshold import threshold_tab, with_confidence
 from pages.shared import parts, widgets
 
 TABS = ("Reliability", "Threshold", "Recalibration")
@@ -14,13 +16,7 @@ TABS = ("Reliability", "Threshold", "Recalibration")
 widgets.title("calibration", "Is its confidence worth anything?")
 
 
-def page() -> None:
-    answer = st.container()
-    try:
-        state = read_controls()
-    except NoUsableVotes as error:
-        without_confidence(str(error))
-        return
+def page(answer: DeltaGenerator, state: PageState) -> None:
     reliability, threshold, recalibration = widgets.tab_bar(TABS)
     with reliability:
         if reliability.open:
@@ -44,4 +40,4 @@ def page() -> None:
                 st.text(f"{name}: {kinds}")
 
 
-parts.body(page)
+parts.body(lambda: with_confidence(partial(page, st.container())))

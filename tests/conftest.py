@@ -41,7 +41,7 @@ settings.load_profile(PROFILE)
 
 DEMO = [
     REPOSITORY / "data" / f"demo_{kind}.csv.gz"
-    for kind in ("votes", "fuser", "answers", "scores", "rankings")
+    for kind in ("answers", "votes", "fuser", "scores", "rankings")
 ]
 
 
@@ -240,7 +240,7 @@ def demo_votes() -> "Iterator[Store]":
     from core.store import Store
 
     with Store.open() as store:
-        for reading in read([(file.name, file) for file in DEMO[:2]]):
+        for reading in read([(file.name, file) for file in DEMO[1:3]]):
             store.load(reading)
         yield store
 

@@ -424,12 +424,6 @@ def score_counts(asked: Asked) -> DataFrame:
     return rows(listed)
 
 
-def score_pairs(asked: Asked) -> DataFrame:
-    """Pearson r, Kendall τ and Cohen κ of every two judges' direct scores."""
-    found = direct_statistics(asked.scores, level=asked.options.level)
-    return rows((flat(pair) for pair in found.pairs), "It needs two judges that scored the same.")
-
-
 def _score_anchor(asked: Asked) -> str:
     offered = scored_anchors(asked.scores)
     if not offered:

@@ -12,8 +12,8 @@ PLANTED = {
     "TH Tables 5, 7, change": "a fuser that follows the surest verdicts in nine of ten "
     "comparisons, and its own model, sim-judge-boaster, in the others",
     "RAEE §2.3": _NOISE,
-    "RAEE Table 2": "scores and votes of one quality, and no lenient judge: an anchor has nothing "
-    "to take away, and the errors over judges are as large with it as without",
+    "RAEE Table 2": "scores and votes of one quality, and two lenient judges: their scores differ "
+    "by that, their votes do not",
     "RAEE Figure 2, right": _ALIKE,
     "RAEE Table 5": _ALIKE,
     "RAEE B.8": "1.5 natural-log odds around the circle of sim-hazel, sim-birch and sim-elm, which "

@@ -4,7 +4,8 @@ The model (ours): response of model m to item i has quality q = θ_m + e_im with
 as in `simulate.votes`. A judge feels f = q + slot pull + u + ε. u ~ Logistic(0, idiosyncrasy) is
 its lasting view of the response; ε ~ Logistic(0, 1/discrimination) is new in each run.
 
-- Scores: round(5.5 + 1.3·f), cut to 1 … 10; no slots, so no pull.
+- Scores: round(5.5 + 1.3·(f + leniency·SPREAD)), cut to 1 … 10; no slots, so no pull. SPREAD is
+  about the standard deviation of q over the models and items of the demo.
 - Rankings: `candidates` of the models at random are shown in every run, each run in another order.
   The pull is 2·position_bias·(n − 1 − 2·slot)/(n − 1): the first slot gains what the last one
   loses. score = round(50 + 12·f), cut to 0 … 100; ranks by f. A response says itself, where
@@ -28,7 +29,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-SCORED_ITEMS, SCORE_RUNS = 60, 3
+SCORED_ITEMS, SCORE_RUNS = 70, 3
+SPREAD = 1.6
 RANKED_ITEMS, ORDERS, CANDIDATES = 60, 7, 4
 
 
@@ -47,7 +49,7 @@ def simulate_scores(world: World, *, items: int, runs: int, rng: np.random.Gener
             size=(*quality.shape, repeats)
         ) / judge.discrimination
         item, model, run = (grid.ravel() for grid in np.indices(felt.shape))
-        score = np.clip(np.round(5.5 + 1.3 * felt), 1, 10).ravel()
+        score = np.clip(np.round(5.5 + 1.3 * (felt + judge.leniency * SPREAD)), 1, 10).ravel()
         parts.append((item, model, np.full(len(item), code), run, score))
     item, model, judge_code, run, score = (
         np.concatenate(column) for column in zip(*parts, strict=True)

@@ -66,7 +66,8 @@ class JudgeParameters:
     but noisy.
 
     `runs` repetitions in both orders (`orders="both"`) or each in one order drawn at random
-    (`"random"`).
+    (`"random"`). `leniency` shows in single answers and direct scores alone: added to what it sees
+    of an answer, in standard deviations of quality.
     """
 
     name: str
@@ -79,6 +80,7 @@ class JudgeParameters:
     states_confidence: bool = True
     overconfidence: float = 0.0
     confidence_slope: float = 1.0
+    leniency: float = 0.0
     failure_share: float = 0.0
     runs: int = 6
     orders: Literal["both", "random"] = "both"
@@ -146,6 +148,7 @@ def demo_world() -> World:
                 tie_width=0.7,
                 position_bias=0.9,
                 overconfidence=0.5,
+                leniency=1.0,
                 failure_share=0.005,
             ),
             JudgeParameters(
@@ -164,6 +167,7 @@ def demo_world() -> World:
                 idiosyncrasy=0.5,
                 overconfidence=2.2,
                 confidence_slope=0.4,
+                leniency=0.5,
                 failure_share=0.02,
             ),
             *(
@@ -336,9 +340,7 @@ def _draw(
 
     truth = gold[comparison]
     q = np.where(truth > 0, p_plus, np.where(truth < 0, p_minus, 1 - p_plus - p_minus))
-    stated = _expit(
-        judge.overconfidence + judge.confidence_slope * _logit(np.clip(q, 1e-12, 1 - 1e-12))
-    )
+    confidence = stated(judge, q)
     failure = rng.random(len(x))
     status = np.where(
         failure < judge.failure_share / 2, 1, np.where(failure < judge.failure_share, 2, 0)
@@ -348,9 +350,15 @@ def _draw(
         "run": run,
         "position": position,
         "vote": vote,
-        "confidence": np.round(stated * 20) / 20,
+        "confidence": confidence,
         "status": status,
     }
+
+
+def stated(judge: JudgeParameters, chance: FloatArray) -> FloatArray:
+    """Step 4: the confidence that a judge states where its chance to be right is `chance`."""
+    odds = _logit(np.clip(chance, 1e-12, 1 - 1e-12))
+    return np.round(_expit(judge.overconfidence + judge.confidence_slope * odds) * 20) / 20
 
 
 def _responses(

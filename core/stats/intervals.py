@@ -459,23 +459,6 @@ def effective_items(size: ArrayLike) -> float:
     return float(sizes.sum() ** 2 / (sizes**2).sum())
 
 
-def linearised_interval(
-    value: float, influence: ArrayLike, *, n: int = 0, level: float = 0.95
-) -> Estimate:
-    """A difference of rates, −1 to 1, with value ± t(G − 1)·√(G/(G − 1)·Σφᵢ²) from influences φᵢ of
-    G items.
-
-    Ends are NaN with one item, or where no item differs from the rest. Source: Cochran (1977) §11.
-    """
-    pulls = np.asarray(influence, dtype=np.float64)
-    items = len(pulls)
-    if items < 2 or not pulls.any():
-        return Estimate(value, n=n, level=level)
-    error = math.sqrt(items / (items - 1) * float((pulls**2).sum()))
-    half = t_quantile(items - 1, level) * error
-    return Estimate(value, max(value - half, -1.0), min(value + half, 1.0), n=n, level=level)
-
-
 def mean_error_interval(
     item: IntArray, error: FloatArray, *, highest: float = 2.0, level: float = 0.95
 ) -> Estimate:

@@ -6,6 +6,7 @@ Only this module imports duckdb.
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 import threading
 import time
@@ -45,6 +46,9 @@ FRUGAL = {
 hundreds of megabytes for the next. What a small one needs stays: to have it anew is a third of its
 time. Rows of texts are written group by group, not five together.
 """
+
+COPIES = 5
+"""Tries to copy a store that another process changes meanwhile."""
 
 UNWRITABLE = (
     duckdb.IOException,
@@ -194,9 +198,11 @@ class Database:
         say so.
 
         read_only : change nothing, and create nothing; a store of an earlier layout is read from an
-            upgraded copy in a temporary folder.
+            upgraded copy in a temporary folder, one that another process has open from a copy of
+            this moment, and `notes` say so.
 
-        Raises StoreInUse: another process has the file open. DamagedStore: the file is not what was
+        Raises StoreInUse: another process has the file open, and it is to be changed or changes all
+        the time. DamagedStore: the file is not what was
         written. UnreadableFile: no DuckDB file, a DuckDB file with other tables, a store of a
         layout that is too old or too new, or one that could not be upgraded and is as it was.
         """
@@ -205,7 +211,12 @@ class Database:
         place = None if path is None else Path(path).expanduser().absolute()
         if place is not None and (not is_text(str(place)) or "\0" in str(place)):
             raise UnreadableFile(f"{shown_name(place)}: the name of a store is UTF-8. Rename it.")
-        connection, notes = _connect(place, read_only=read_only)
+        try:
+            connection, notes = _connect(place, read_only=read_only)
+        except StoreInUse:
+            if place is None or not read_only:
+                raise
+            return cls._of_copy(place)
         folder = None
         try:
             if place is not None and not _is_file(connection):
@@ -230,6 +241,21 @@ class Database:
             connection.close()
             raise
         return cls(connection, place, notes, read_only=read_only, folder=folder)
+
+    @classmethod
+    def _of_copy(cls, place: Path) -> Self:
+        """A store that another process has open, as it is now, from a folder that is gone after
+        use.
+        """
+        folder = tempfile.TemporaryDirectory(prefix="appellate-")
+        try:
+            store = cls.open(_copied(place, Path(folder.name)), read_only=True)
+        except BaseException:
+            folder.cleanup()
+            raise
+        said = f"The store {place.name} is open in another process, and was read from a copy of now"
+        store.notes, store._folder = (said, *store.notes), folder
+        return store
 
     def close(self) -> None:
         # DuckDB refuses while another thread writes, as a run that has just ended may.
@@ -556,6 +582,29 @@ def _upgrade(connection: duckdb.DuckDBPyConnection, place: Path) -> list[str]:
         f"it is kept as {beside.name}",
         *notes,
     ]
+
+
+def _copied(place: Path, folder: Path) -> Path:
+    """A copy of a store's file and its log, between two changes of it.
+
+    Raises StoreInUse: it changed during each of some tries.
+    """
+    files = [place, damage.log_of(place)]
+
+    def state() -> list[tuple[int, int] | None]:
+        found = [file.stat() if file.exists() else None for file in files]
+        return [(one.st_mtime_ns, one.st_size) if one else None for one in found]
+
+    for _ in range(COPIES):
+        before = state()
+        for file in files:
+            (folder / file.name).unlink(missing_ok=True)
+            with suppress(FileNotFoundError):
+                shutil.copyfile(file, folder / file.name)
+        if state() == before:
+            return folder / place.name
+        time.sleep(0.2)
+    raise StoreInUse(f"The store {place} changes all the time in another process. Try again later.")
 
 
 def _upgraded_elsewhere(

@@ -7,10 +7,6 @@ import argparse
 from ..installation import PROGRAM, ROOT
 
 VOTES = ROOT / "data" / "demo_votes.csv.gz"
-ABOUT = (
-    "Simulated votes of seven raters with planted biases: one is overconfident, one prefers the "
-    "first answer, one hardly ever ties."
-)
 
 
 def demo(options: argparse.Namespace) -> int:
@@ -20,14 +16,17 @@ def demo(options: argparse.Namespace) -> int:
     from ..importers import read
     from ..reporting.text import shortened
     from ..schema import Selection
+    from ..simulate.votes import DEMO_DATASET
     from ..store import Store
+    from .story import story
 
     readings = read([(VOTES.name, VOTES)])
     with Store.open() as store:
         for each in readings:
             store.load(each, simulated=True)
-        audited = audit(store, Selection(), AuditOptions(splits=0), readings=readings)
-    print(
-        f"{ABOUT}\n\n{shortened(audited)}\n\nNext: {PROGRAM} doctor FILE, with votes of your own."
-    )
+        audited = audit(
+            store, Selection(datasets=(DEMO_DATASET,)), AuditOptions(splits=0), readings=readings
+        )
+    told = "\n".join(story(audited))
+    print(f"{told}\n\n{shortened(audited)}\n\nNext: {PROGRAM} doctor FILE, with votes of your own.")
     return 0

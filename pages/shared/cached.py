@@ -38,7 +38,8 @@ Record = TypeVar("Record")
 Given = ParamSpec("Given")
 
 DATA = Path(__file__).resolve().parents[2] / "data"
-DEMO_KINDS = ("votes", "fuser", "answers", "scores", "rankings")
+# A bare address opens on the data set that came last: the pairs.
+DEMO_KINDS = ("answers", "votes", "fuser", "scores", "rankings")
 DEMO = tuple(DATA / f"demo_{kind}.csv.gz" for kind in DEMO_KINDS)
 EXAMPLES = {
     "A judge that prefers what it sees first": DATA / "example_first_shown.csv",

@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import streamlit as st
 
 from core.errors import NoUsableVotes
+from core.labelling.disagreements import disagreements, in_short
 from core.questions.agreement.paired import WORDS, verdict_table
 from core.records import IntArray, VoteCounts
 from core.schema import COLUMN_NAMES, Selection
 from core.store import vote_queries as queries
 from core.store.marks import Telling
-from pages.shared import cached, folds, numbers, texts, widgets
+from pages.shared import cached, folds, numbers, share, texts, widgets
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,6 +54,8 @@ VOTE_COLUMNS = (
     ),
 )
 TEXTS = ("prompt", "response_a", "response_b", "rationale")
+MOST_ANSWERS = 5
+"""Single answers that are shown with their texts; the table has all."""
 ONE_BY_ONE = 6
 """Votes on one comparison that a card lists one by one; more are counted for each rater."""
 RATIONALES = 3
@@ -208,6 +211,25 @@ def error_cards(judge: str) -> None:
     for kind, (heading, without) in TELLING.items():
         if kind not in found:
             st.text(f"{heading}: {without[:1].lower()}{without[1:]}")
+
+
+def answers() -> None:
+    """Single answers on which judge and people differ, those in which the judge is most likely
+    right first.
+    """
+    audited = share.found()
+    found = disagreements(cached.where(widgets.current_selection())[0], audited, with_agreements=0)
+    if not audited.scores or not len(found):
+        return
+    st.subheader("Single answers on which judge and people differ", anchor=False)
+    for row in found.slice(0, MOST_ANSWERS).to_pylist():
+        about, said = in_short(row)
+        shown = [row[name] for name in ("question", "answer", "judge_reason") if row[name]]
+        with st.container(border=True):
+            st.text("\n\n".join([about, f"{said}.", *shown]))
+    numbers.table(
+        found.to_pandas(), "disagreements", alt="Answers on which judge and people differ"
+    )
 
 
 def _frame(votes: Any) -> pd.DataFrame:

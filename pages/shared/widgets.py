@@ -55,7 +55,7 @@ TAB = "tab"
 """Parameter of the tab that is open, on every page."""
 VISIT, SHOWN_PAGE = "judge of the visit", "page that was shown"
 URL: Literal["query-params"] = "query-params"
-OPEN_STORE = "store = Store.open(default_path())  # one process at a time: stop the app first"
+OPEN_STORE = "store = Store.open(default_path(), read_only=True)"
 IMPORTS = {
     "replace": "from dataclasses import replace",
     "Path": "from pathlib import Path",

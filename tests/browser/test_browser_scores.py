@@ -12,7 +12,7 @@ from test_browser_upload import drop, says
 from visits import start_app, stop_app, visiting
 
 TALL = {"width": 1440, "height": 1200}
-SCORER = "/scores?scored=sim-scorer-generous&metric="
+SCORER = "/scores?scored=sim-judge-first-slot&metric="
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +71,7 @@ def test_browser_a_file_of_scores_is_loaded_with_two_choices_at_most(
 
 def test_browser_a_cell_opens_its_answers_side_by_side(chromium, at_home, own_app):
     with visiting(chromium, own_app, within=at_home(viewport=TALL)) as visitor:
-        visitor.open(f"{SCORER}helpfulness&dataset=demo+(simulated)")
+        visitor.open(f"{SCORER}helpfulness&dataset=demo:+levels+(simulated)")
         visitor.figures()
         assert not visitor.page.locator("[class*=st-key-pair-answers-]").count()
         cell = visitor.page.locator(".st-key-pair-figure .point").first
@@ -84,15 +84,17 @@ def test_browser_a_cell_opens_its_answers_side_by_side(chromium, at_home, own_ap
         assert "Question" in text
         assert "Reason" in text
         assert text.count("sim-person-1: ") == 2
-        assert text.count("sim-scorer-generous: ") == 2
-        assert "pair=sim-scorer-generous" in visitor.page.url
+        assert text.count("sim-judge-first-slot: ") == 2
+        assert "pair=sim-judge-careful" in visitor.page.url
         box.get_by_role("button", name="Next").click()
         says(visitor, "3 to 4 of")
 
 
 def test_browser_the_price_moves_the_cut_by_keyboard(chromium, at_home, own_app):
     with visiting(chromium, own_app, within=at_home()) as visitor:
-        visitor.open(f"{SCORER}helpfulness&dataset=demo+(simulated)&tab=Pass+or+fail&pass-from=4")
+        visitor.open(
+            f"{SCORER}helpfulness&dataset=demo:+levels+(simulated)&tab=Pass+or+fail&pass-from=4"
+        )
         cut = visitor.page.locator(".st-key-cut")
         before = cut.inner_text()
         assert "Pass from" in before
@@ -112,8 +114,8 @@ def test_browser_the_price_moves_the_cut_by_keyboard(chromium, at_home, own_app)
 def test_browser_every_tab_fits_a_phone_and_has_no_serious_fault(chromium, at_home, own_app, tab):
     with visiting(chromium, own_app, within=at_home(**PHONE)) as visitor:
         visitor.open(
-            f"{SCORER}helpfulness&dataset=demo+(simulated)&tab={tab}&pass-from=4"
-            "&pair=sim-scorer-generous+–+sim-person-1"
+            f"{SCORER}helpfulness&dataset=demo:+levels+(simulated)&tab={tab}&pass-from=4"
+            "&pair=sim-judge-first-slot+–+sim-person-1"
         )
         visitor.page.locator("[data-testid=stPlotlyChart]:visible").first.wait_for()
         assert visitor.fits_across()

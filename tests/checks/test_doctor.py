@@ -140,7 +140,9 @@ def test_hopeless_files_are_refused(file: Path, capsys: pytest.CaptureFixture[st
 def test_the_demo_is_the_audit_of_its_file(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["demo"]) == 0
     shown = capsys.readouterr().out
-    assert shown.startswith("Simulated votes of seven raters with planted biases")
+    planted, found = shown.splitlines()[:2]
+    assert planted.startswith("Planted: sim-judge-first-slot prefers what stands first, ")
+    assert found.startswith("Found: sim-judge-boaster ✗ confidence ✗ over-sure; ")
     votes = REPOSITORY / "data" / "demo_votes.csv.gz"
     assert main(["audit", str(votes), "--splits", "0", "--isolated"]) == 0
     audited = capsys.readouterr().out.strip()

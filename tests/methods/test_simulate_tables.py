@@ -15,14 +15,7 @@ from core.importers import read
 from core.questions.lists.method import consensus, improvement
 from core.questions.lists.orders import order_sensitivity
 from core.schema import Selection
-from core.simulate.answers import (
-    BOTS,
-    GAIN,
-    PEOPLE,
-    ScoreJudge,
-    simulate_answers,
-    write_demo_answers,
-)
+from core.simulate.answers import BOTS, GAIN, JUDGES, PEOPLE, simulate_answers, write_demo_answers
 from core.simulate.fuser import FOLLOWS, MODEL, write_demo_fuser
 from core.simulate.tables import write_demo_rankings, write_demo_scores
 from core.simulate.votes import demo_world
@@ -142,28 +135,42 @@ def test_bad_options_are_named(tmp_path):
             write(tmp_path / "x.csv", seed=0, items=0)
 
 
-def test_planted_faults_of_the_judge_of_single_answers_are_found():
-    """Of 3,000 items: a judge without faults has none of them, the demo's has each."""
-    honest = ScoreJudge(name="honest", leniency=0, length=0, favour=0, category=0)
-    found = {}
-    for judge in (honest, ScoreJudge()):
-        table = simulate_answers(items=3000, rng=np.random.default_rng(1), judge=judge)
-        frame = table.to_pandas()
-        assert set(frame.judge) == {judge.name, *PEOPLE}
-        found[judge.name] = frame[frame.metric == "helpfulness"]
+def test_planted_faults_of_judges_of_single_answers_are_found():
+    """Of 3,000 items: what a judge adds to the levels that people give, and to long answers."""
+    table = simulate_answers(items=3000, rng=np.random.default_rng(1))
+    frame = table.to_pandas()
+    assert set(frame.judge) == {*JUDGES, *PEOPLE}
+    frame = frame[frame.metric == "helpfulness"]
+    keys = ["item_id", "model", "response"]
+    people = frame[frame.judge.isin(PEOPLE)].groupby(keys).score.mean().rename("people")
+    apart, slope = {}, {}
+    for name in JUDGES:
+        own = frame[frame.judge == name].groupby(keys).score.mean().rename("own")
+        beside = own.to_frame().join(people, how="inner").reset_index()
+        beside["apart"] = beside.own - beside.people
+        apart[name] = beside.apart.mean()
+        # Within one level of people: longer answers are better.
+        held = beside[beside.people == 3]
+        slope[name] = np.polyfit(held.response.str.len(), held.apart, 1)[0]
+    careful, first_slot, boaster = JUDGES
+    assert abs(apart[careful]) < 0.03
+    assert 0.4 < apart[boaster] < 0.6
+    assert 0.9 < apart[first_slot] < 1.1
+    assert slope[boaster] > 2e-3 > 1e-3 > abs(slope[careful])
+    means = frame[frame.judge.isin(PEOPLE)].groupby("model").score.mean()
+    assert means[BOTS[1]] - means[BOTS[0]] == pytest.approx(GAIN * 1.15, abs=0.06)
+
+
+def test_what_judges_of_single_answers_say_of_their_confidence_is_planted():
+    """A person says the same as often as careful and first-slot state, boaster far less often."""
+    frame = simulate_answers(items=3000, rng=np.random.default_rng(2)).to_pandas()
+    frame = frame[frame.metric == "resolved"].set_index(["item_id", "model"])
+    person = frame[frame.judge == PEOPLE[0]].score
     apart = {}
-    for name, frame in found.items():
-        keys = ["item_id", "category", "model", "response"]
-        mean = frame.assign(own=frame.judge == name).groupby([*keys, "own"]).score.mean().unstack()
-        apart[name] = (mean[True] - mean[False]).dropna().reset_index(name="apart")
-    mean = {name: frame.apart.mean() for name, frame in apart.items()}
-    assert abs(mean["honest"]) < 0.03 < 0.4 < mean["sim-scorer-generous"]
-    for name, planted in (("honest", False), ("sim-scorer-generous", True)):
-        frame = apart[name]
-        by_bot, by_category = (frame.groupby(k).apart.mean() for k in ("model", "category"))
-        slope = np.polyfit(frame.response.str.len(), frame.apart, 1)[0]
-        assert (by_bot[BOTS[1]] - by_bot[BOTS[0]] > 0.1) == planted
-        assert (by_category["Returns"] - by_category["Billing"] > 0.1) == planted
-        assert (slope > 5e-4) == planted
-    people = found["honest"][found["honest"].judge != "honest"].groupby("model").score.mean()
-    assert people[BOTS[1]] - people[BOTS[0]] == pytest.approx(GAIN * 1.15, abs=0.06)
+    for name in JUDGES:
+        own = frame[frame.judge == name].join(person.rename("person"), how="inner")
+        apart[name] = own.confidence.mean() - (own.score == own.person).mean()
+    careful, first_slot, boaster = JUDGES
+    assert abs(apart[careful]) < 0.02
+    assert abs(apart[first_slot]) < 0.06
+    assert apart[boaster] > 0.12

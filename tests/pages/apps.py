@@ -8,6 +8,9 @@ from streamlit.testing.v1 import AppTest
 
 from core.places import NAMES, now
 
+OPENED = "Store.open(default_path(), read_only=True)"
+"""How copied lines open the store; tests give them the open one, as they are one process."""
+
 
 def new_app() -> AppTest:
     """The app before its first run."""

@@ -28,6 +28,7 @@ from core.finding.figure import COLOURS
 from core.places import MOVED, NAMES, now
 from core.questions.confidence.calibration_error import calibration
 from core.schema import Selection
+from core.simulate.answers import LEVELS, PASSES
 from core.store import Store
 from core.store.vote_queries import Mark, outcomes, votes_behind
 from pages.shared import first_picture
@@ -47,12 +48,31 @@ HOSTILE = "![pixel](http://host.invalid/p.png) <img src=x onerror=alert(1)> $x$ 
 def test_the_first_start_loads_the_demo(tmp_path, monkeypatch):
     st.cache_resource.clear()
     monkeypatch.setenv("APPELLATE_STORE", str(tmp_path / "new" / "votes.duckdb"))
-    opened(new_app(), "verdict")
+    page = opened(new_app(), "verdict")
+    assert page.selectbox(key="dataset").value == DEMO
+    said = [text.value for text in page.text]
+    assert [text.split(":")[0] for text in said if text.startswith(("Planted", "Found"))] == [
+        "Planted",
+        "Found",
+    ]
     st.cache_resource.clear()
     with Store.open(tmp_path / "new" / "votes.duckdb") as store:
-        (found,) = store.datasets()
-    assert (found.name, found.simulated) == (DEMO, True)
-    assert min(found.votes, found.scores, found.rankings) > 0
+        found = {one.name: one for one in store.datasets()}
+    assert [*found] == [DEMO, LEVELS, PASSES]
+    assert all(one.simulated for one in found.values())
+    pairs = found[DEMO]
+    assert min(pairs.votes, pairs.scores, pairs.rankings) > 0
+
+
+@pytest.mark.parametrize("dataset", [PASSES, LEVELS])
+def test_the_demo_of_single_answers_says_what_is_planted_and_found(app, dataset):
+    said = [text.value for text in opened(app, "verdict", dataset=dataset).text]
+    assert any(text.startswith("✓ May decide: sim-judge-careful") for text in said)
+    (planted,) = [text for text in said if text.startswith("Planted: ")]
+    (found,) = [text for text in said if text.startswith("Found: ")]
+    for judge in ("sim-judge-first-slot", "sim-judge-boaster"):
+        assert judge in planted
+        assert judge in found
 
 
 @pytest.mark.parametrize("page", SHOWN)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from apps import opened, texts
+from apps import OPENED, opened, texts
 from streamlit.testing.v1 import AppTest
 
 from core.auditing.options import AuditOptions
@@ -150,7 +150,7 @@ def test_copied_code_gives_the_numbers_shown(
 
     store = get_store()
     # The app holds the store's file, so the copy uses the open one.
-    exec(page.code[0].value.replace("Store.open(default_path())", "STORE"), {"STORE": store})  # noqa: S102
+    exec(page.code[0].value.replace(OPENED, "STORE"), {"STORE": store})  # noqa: S102
     *_, alphas, repeat = capsys.readouterr().out.splitlines()
     row = page.dataframe[2].value.set_index("group").loc["all raters"]
     assert alphas == " ".join(

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import streamlit as st
-from apps import new_app, opened, texts
+from apps import OPENED, new_app, opened, texts
 from draws import seeded
 from evidence_of import confidence_results
 from places import REPOSITORY
@@ -200,7 +200,7 @@ def test_copied_code_runs_and_gives_the_number_shown(
     # The address of before leads to the sweep.
     opened(app, "calibration", tab=view, judge="sim-judge-careful")
     # The app holds the store's file, so the copy uses the open one.
-    exec(app.code[0].value.replace("Store.open(default_path())", "STORE"), {"STORE": get_store()})  # noqa: S102
+    exec(app.code[0].value.replace(OPENED, "STORE"), {"STORE": get_store()})  # noqa: S102
     printed = capsys.readouterr().out
     frame = app.dataframe[0].value
     if view == "Reliability":

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from apps import new_app, opened, texts
+from apps import OPENED, new_app, opened, texts
 from places import REPOSITORY
 
 from core.importers import read
@@ -89,9 +89,7 @@ def test_scores_alone_have_a_board_with_an_anchor_of_their_own(own_path):
     assert said.startswith("By direct scores ours leads")
     assert any(text.startswith(said) for text in texts(page))
     code = next(block.value for block in page.code if "score_boards" in block.value)
-    lines = code.replace(
-        "Store.open(default_path())", f"Store.open(__import__('pathlib').Path({str(own_path)!r}))"
-    )
+    lines = code.replace(OPENED, f"Store.open(__import__('pathlib').Path({str(own_path)!r}))")
     import streamlit as st
 
     st.cache_resource.clear()

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 import streamlit as st
-from apps import all_text, judge_of, new_app, opened
+from apps import OPENED, all_text, judge_of, new_app, opened
 from levels import first_of
 from readings import reading
 from streamlit.testing.v1 import AppTest
@@ -131,7 +131,7 @@ def test_copied_code_gives_the_number_shown(
 
     store = get_store()
     # The app holds the store's file, so the copy uses the open one.
-    exec(code.replace("Store.open(default_path())", "STORE"), {"STORE": store})  # noqa: S102
+    exec(code.replace(OPENED, "STORE"), {"STORE": store})  # noqa: S102
     shown = page.dataframe[0].value.set_index("judge").loc["sim-judge-boaster"]
     interval = f"{shown['share right']} ({shown['low']} to {shown['high']})"
     assert capsys.readouterr().out.startswith(f"{interval} {shown['n']}\n")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from apps import new_app, opened, texts
+from apps import OPENED, new_app, opened, texts
 from evidence_of import result
 from places import REPOSITORY
 from readings import reading
@@ -45,7 +45,7 @@ def table(page: AppTest, column: str):
 def copied(page: AppTest, word: str, capsys) -> str:
     (code,) = (block.value for block in page.code if word in block.value)
     # The app holds the store's file, so the copy uses the open one.
-    exec(code.replace("Store.open(default_path())", "STORE"), {"STORE": get_store()})  # noqa: S102
+    exec(code.replace(OPENED, "STORE"), {"STORE": get_store()})  # noqa: S102
     return capsys.readouterr().out
 
 

@@ -7,7 +7,7 @@ from contextlib import redirect_stdout
 
 import numpy as np
 import pytest
-from apps import opened, texts
+from apps import OPENED, opened, texts
 from draws import seeded
 from levels import first_of
 
@@ -162,7 +162,7 @@ def test_copied_python_runs_and_says_the_pages_numbers(app, demo_votes, tab):
     assert codes
     for code in codes:
         out = io.StringIO()
-        runnable = code.replace("Store.open(default_path())", "STORE")
+        runnable = code.replace(OPENED, "STORE")
         with redirect_stdout(out):
             exec(runnable, {"STORE": demo_votes})  # noqa: S102
         assert out.getvalue().strip()

@@ -67,7 +67,8 @@ def test_the_copied_code_prints_the_differences(
     app: AppTest, store_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     page = opened(app, "compare", tab="Two judges", one=BOASTER, two="pool of people")
-    code = page.code[0].value.replace("default_path()", f"Path({str(store_path)!r})")
+    own = f"Path({str(store_path)!r})"
+    code = page.code[0].value.replace("default_path(), read_only=True", own)
     exec("from pathlib import Path\n" + code.replace(", default_path", ""), {})  # noqa: S102
     shown = page.dataframe[0].value["difference"][0]
     assert f"right {shown} (" in capsys.readouterr().out

@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.importers import read
 from core.places import NAMES
+from core.simulate.answers import PASSES
 from core.store import Store
 
 
@@ -23,13 +24,26 @@ def filled(path: Path, readings: list, monkeypatch: pytest.MonkeyPatch) -> AppTe
     return new_app()
 
 
+def heads(page: AppTest) -> list[str]:
+    return [each.value for each in page.subheader]
+
+
 def test_single_answers_on_which_people_differ_can_be_read(tmp_path, monkeypatch):
     file = REPOSITORY / "data" / "demo_answers.csv.gz"
     app = filled(tmp_path / "answers.duckdb", read([(file.name, file)]), monkeypatch)
-    said = all_text(opened(app, "examples"))
-    assert "sim-scorer-generous says pass, people say sim-person-1: fail." in said
+    disagreement = "sim-judge-careful says pass, people say sim-person-1: fail."
+    said = all_text(opened(app, "examples", dataset=PASSES))
+    assert disagreement in said
     assert "Simulated answer" in said
-    labels = {button.label for button in opened(app, "improve").button}
+    page = opened(app, "improve", dataset=PASSES)
+    said = all_text(page)
+    assert disagreement in said
+    assert "It answers what was asked." in said
+    assert heads(page)[-2:] == [
+        "Single answers on which judge and people differ",
+        "What to do about it",
+    ]
+    labels = {button.label for button in page.button}
     assert {"Scores · Recalibrate", NAMES["label"]} <= labels
     assert NAMES["juries"] not in labels
     st.cache_resource.clear()
@@ -62,6 +76,14 @@ def test_without_gold_examples_show_what_changed_when_swapped(tmp_path, monkeypa
     assert any("Changed when the responses swapped" in each.value for each in page.markdown)
     assert "j saw A first and said A is better." in all_text(page)
     st.cache_resource.clear()
+
+
+def test_improve_begins_with_errors_and_says_what_is_known_of_each_way_out(app):
+    page = opened(app, "improve")
+    assert heads(page)[:1] == ["Show me"]
+    assert heads(page)[-1:] == ["What to do about it"]
+    assert any("Wrong where it was surest" in each.value for each in page.markdown)
+    assert "sim-judge-first-slot favours the answer it sees first" in all_text(page)
 
 
 def test_other_biases_open_with_the_judge_that_length_sways_most(app):

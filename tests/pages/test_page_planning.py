@@ -6,7 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from apps import judge_of, opened, texts
+from apps import OPENED, judge_of, opened, texts
 from draws import seeded
 from levels import first_of
 from places import REPOSITORY
@@ -57,7 +57,7 @@ def printed(page: AppTest, capsys: pytest.CaptureFixture[str]) -> str:
     """What the page's own lines print."""
     (code,) = (block.value for block in page.main.code)
     capsys.readouterr()
-    exec(code.replace("Store.open(default_path())", "STORE"), {"STORE": get_store()})  # noqa: S102
+    exec(code.replace(OPENED, "STORE"), {"STORE": get_store()})  # noqa: S102
     return capsys.readouterr().out
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from apps import new_app, opened, texts
+from apps import OPENED, new_app, opened, texts
 from draws import seeded
 from places import REPOSITORY
 from readings import reading
@@ -90,7 +90,7 @@ def test_page_shows_what_core_computes(app: AppTest, capsys: pytest.CaptureFixtu
     )
     assert f"Not available, {NAMES['datasets']}: {found['datasets'].reason}." in texts(page)
     (code,) = (block.value for block in page.code if "shrinkage_gain" in block.value)
-    exec(code.replace("Store.open(default_path())", "STORE"), {"STORE": get_store()})  # noqa: S102
+    exec(code.replace(OPENED, "STORE"), {"STORE": get_store()})  # noqa: S102
     printed = capsys.readouterr().out
     assert gain.evaluation.to_frame().to_string() in printed
     assert gain.to_frame().to_string() in printed

@@ -107,3 +107,23 @@ def test_a_version_that_gains_nothing_ends_in_the_sentence_for_that(tmp_path, mo
     said = proven(tmp_path, monkeypatch, 6, 7)
     assert "gpt@v2 is not shown to be better than gpt@v1. First try, " in said
     assert "Another wording will hardly help" in said
+
+
+def test_two_columns_of_verdicts_are_compared_as_the_command_does(tmp_path, monkeypatch):
+    """A file with a column for each of two prompts: the first question is which is better."""
+    path = tmp_path / "prompts.csv"
+    rows = ["prompt,response,human_passed,judge_v1,judge_v2"]
+    rows += [
+        f"Question {k}?,Text {k}.,{int(truth(k))},{int(truth(k) != (k % 5 == 1))},"
+        f"{int(truth(k) != (k % 40 == 1))}"
+        for k in range(N)
+    ]
+    path.write_text("\n".join(rows), encoding="utf-8")
+    (found,) = core.audit(path, compare=["judge_v1", "judge_v2"]).comparisons
+    store = tmp_path / "s.duckdb"
+    assert main(["import", str(path), "--store", str(store)]) == 0
+    monkeypatch.setenv("APPELLATE_STORE", str(store))
+    page = opened(new_app(), "compare")
+    for sentence in found.sentences():
+        assert sentence in all_text(page)
+    assert not page.exception

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from apps import judge_of, new_app, opened, texts
+from apps import OPENED, judge_of, new_app, opened, texts
 from places import REPOSITORY
 from readings import reading
 from streamlit.testing.v1 import AppTest
@@ -146,7 +146,7 @@ def test_copied_code_gives_the_numbers_shown(
     page = opened(app, "votes_to_labels")
     (code,) = (block.value for block in page.code if "evaluate" in block.value)
     # The app holds the store's file, so the copy uses the open one.
-    exec(code.replace("Store.open(default_path())", "STORE"), {"STORE": get_store()})  # noqa: S102
+    exec(code.replace(OPENED, "STORE"), {"STORE": get_store()})  # noqa: S102
     printed = capsys.readouterr().out
     for _, row in tables(page)["rule"].iterrows():
         line = f"{row['rule']} {row['MAE']} {row['low']} {row['high']} {row['top cluster']}"

@@ -3,6 +3,7 @@ import io
 import subprocess
 import sys
 import threading
+from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
@@ -307,14 +308,12 @@ def test_two_stores_of_one_process_may_share_a_file(tmp_path):
         assert two.version == one.version
 
 
-def test_a_store_open_in_another_process_says_so(tmp_path):
-    path = tmp_path / "s.duckdb"
-    hold = (
-        "import sys; from core.store import Store; s = Store.open(sys.argv[1]); "
-        "print('open', flush=True)"
-    )
+@contextmanager
+def held_by_another_process(path, then="pass"):
+    """The store is open elsewhere, after `then` was done to it as `s`."""
+    hold = f"import sys; from core.store import Store; s = Store.open(sys.argv[1]); {then}"
     process = subprocess.Popen(
-        [sys.executable, "-c", f"{hold}; input()", str(path)],
+        [sys.executable, "-c", f"{hold}; print('open', flush=True); input()", str(path)],
         cwd=REPOSITORY,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -322,12 +321,50 @@ def test_a_store_open_in_another_process_says_so(tmp_path):
     )
     try:
         assert process.stdout.readline() == "open\n"
-        with pytest.raises(StoreInUse, match="open in another process"):
-            Store.open(path)
+        yield
     finally:
         process.communicate("\n", timeout=LONG)
+
+
+def test_a_store_open_in_another_process_says_so(tmp_path):
+    path = tmp_path / "s.duckdb"
+    with held_by_another_process(path), pytest.raises(StoreInUse, match="open in another process"):
+        Store.open(path)
     with Store.open(path) as store:
         assert store.datasets() == []
+
+
+def test_a_store_open_in_another_process_is_read_from_a_copy(tmp_path):
+    """What the other wrote is there, though it stands in its write-ahead log alone."""
+    path = tmp_path / "s.duckdb"
+    with Store.open(path) as store:
+        store.load(reading(VOTES))
+        (before,) = store.datasets()
+    renamed = f"s.rename_dataset({before.name!r}, 'named elsewhere')"
+    with held_by_another_process(path, renamed):
+        with Store.open(path, read_only=True) as moment:
+            assert [one.name for one in moment.datasets()] == ["named elsewhere"]
+            assert moment.datasets()[0].votes == 4
+            (said,) = moment.notes
+            assert "is open in another process, and was read from a copy of now" in said
+            folder = Path(moment._folder.name)
+            assert folder.exists()
+        assert not folder.exists()
+    with Store.open(path) as store:
+        assert [one.name for one in store.datasets()] == ["named elsewhere"]
+
+
+def test_a_store_that_changes_all_the_time_is_not_copied(tmp_path, monkeypatch):
+    path = tmp_path / "s.duckdb"
+    Store.open(path).close()
+
+    def changed_meanwhile(source, target):
+        Path(source).touch()
+        Path(target).write_bytes(Path(source).read_bytes())
+
+    monkeypatch.setattr("core.store.connection.shutil.copyfile", changed_meanwhile)
+    with held_by_another_process(path), pytest.raises(StoreInUse, match="changes all the time"):
+        Store.open(path, read_only=True)
 
 
 @pytest.mark.parametrize("content", [b"", b"no database" * 1000])

@@ -134,7 +134,7 @@ def test_a_store_whose_process_was_killed_is_taken_over(tmp_path):
     assert path.with_name("killed.duckdb.wal").exists()
     assert take(path, "--store", tmp_path / "other.duckdb") == 0
     with Store.open(tmp_path / "other.duckdb") as store:
-        assert store.export(kind="scores").num_rows == 7200
+        assert store.export(kind="scores").num_rows == 8400
 
 
 def make(path: Path, *statements: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -152,14 +151,3 @@ def _place(audit: ScoreAudit) -> tuple[int, float, int, str, str]:
     ok = sum(result.grade == "ok" for result in audit.checks)
     verdict = list(OVERALL_WORDS).index(audit.overall.verdict)
     return verdict, -min(lows, default=-1.0), -ok, audit.judge, audit.metric
-
-
-def worst_overall(scores: Sequence[ScoreAudit]) -> dict[str, ScoreAudit]:
-    """Judge → its worst metric, the first of equals."""
-    worst: dict[str, ScoreAudit] = {}
-    order = list(OVERALL_WORDS)
-    for audit in scores:
-        other = worst.get(audit.judge)
-        if other is None or order.index(audit.overall.verdict) > order.index(other.overall.verdict):
-            worst[audit.judge] = audit
-    return worst

@@ -4,7 +4,7 @@ threshold.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, get_args
 
@@ -22,7 +22,13 @@ from core.questions.confidence.alone import RiskThreshold, threshold_for_risk
 from core.questions.confidence.th_scores import Scale, th_score, th_sweep
 from core.records import NO_GOLD, ConfidenceCounts, VoteCounts
 from core.store.vote_queries import Mark
-from pages.sections.calibration.controls import JUST_BELOW, PageState, of_each, subject
+from pages.sections.calibration.controls import (
+    JUST_BELOW,
+    PageState,
+    of_each,
+    read_controls,
+    subject,
+)
 from pages.shared import cached, cards, many, numbers, widgets
 
 MADE_BY = {
@@ -223,7 +229,17 @@ def read_sureness(place: Any) -> selective.Sureness:
     ]
 
 
-def without_confidence(reason: str) -> None:
+def with_confidence(draw: Callable[[PageState], None]) -> None:
+    """Draw what confidences say, below the controls that select them, or what is left without."""
+    try:
+        state = read_controls()
+    except NoUsableVotes as error:
+        _without_confidence(str(error))
+    else:
+        draw(state)
+
+
+def _without_confidence(reason: str) -> None:
     """What can be said where no vote states a confidence: a label is as sure as its votes agree."""
     widgets.not_applicable(reason)
     summary = cached.summary(widgets.current_selection())

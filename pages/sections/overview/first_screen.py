@@ -31,6 +31,7 @@ from core.places import NAMES
 from core.questions.agreement.two_models import two_models
 from core.questions.order.results import POSITION
 from core.stats.estimate import Estimate
+from core.use.story import story
 from pages.sections.overview.label_door import label_door
 from pages.shared import cached, numbers, share, widgets
 from pages.shared.limits import current_options
@@ -157,18 +158,16 @@ def decision_card(state: Screen) -> str:
         st.text(f"{SIGNS[grade]} {shown.word} · {shown.made}")
     with place.container(key="found"):
         st.text(shown.said.headline)
-    place.text(shown.said.figures)
-    if shown.advice:
-        place.text(f"What to do: {' '.join(shown.advice)}")
-    if shown.verdict == "cannot_say" and judge not in state.people and not _labelled(state, judge):
+    advice = [f"What to do: {' '.join(shown.advice)}"] if shown.advice else []
+    for line in (shown.said.figures, *advice):
+        place.text(line)
+    if shown.verdict == "cannot_say" and judge not in {
+        *state.people,
+        *(one.name for one in cached.summary(state.selection).judges if one.labelled),
+    }:
         with place:
             label_door(judge)
     return judge
-
-
-def _labelled(state: Screen, judge: str) -> bool:
-    summary = cached.summary(state.selection)
-    return any(one.labelled for one in summary.judges if one.name == judge)
 
 
 def new_against_old(state: Screen, judge: str) -> None:
@@ -268,9 +267,9 @@ def matrix(state: Screen, judge: str, most: int) -> None:
     own = [name for name in SHOWN if name in own]
     _cells("narrow-matrix", check_grid(results, judge, own, theme=look), (judge,))
     st.caption(LEGEND)
-    if line:
-        st.text(line)
-    st.text(best_sentence(state.found.checks, state.found.overall))
+    best = best_sentence(state.found.checks, state.found.overall)
+    for text in filter(None, (line, best, *story(state.found))):
+        st.text(text)
 
 
 def _cells(key: str, fig: Figure, raters: tuple[str, ...]) -> None:

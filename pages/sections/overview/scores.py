@@ -12,6 +12,7 @@ from core.auditing.overall import GRADE_OF, SIGNS, checks_made, what_to_do
 from core.questions.scores.audited import ScoreAudit
 from core.questions.scores.figure import distribution_figure, levels_figure
 from core.questions.scores.levels import level_counts
+from core.use.story import story
 from pages.sections.overview.first_screen import LEGEND, Screen
 from pages.shared import widgets
 
@@ -21,6 +22,8 @@ def scores_section(state: Screen) -> None:
     audits = state.found.scores
     _card(audits[0])
     if not state.found.judges:
+        for line in story(state.found):
+            st.text(line)
         # Below votes their pictures come first.
         _pictures(state, audits[0])
     # The page Scores has all.

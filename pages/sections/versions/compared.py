@@ -1,4 +1,6 @@
-"""Two versions of a judge: which is better on what both judged, and where they part."""
+"""Two versions of a judge, or two judges of single answers: which is better on what both judged,
+and where they part.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +54,30 @@ def versions_tab() -> None:
     """Choose two versions, then the answer, the differences, and what the two part on."""
     judges = chosen_versions()
     held = [each.name for each in cached.stored() if {*judges} & {*cached.raters(each.name)}]
-    selection = Selection(datasets=tuple(held))
+    _answered(judges, Selection(datasets=tuple(held)))
+
+
+def scorers() -> list[str]:
+    """The judges of single answers of the data set, v10 behind v2."""
+    people = widgets.current_people()
+    names = {rater.name for rater in cached.summary(widgets.current_selection()).scores}
+    return sorted(names - {*people}, key=in_order)
+
+
+def scorers_section() -> None:
+    """Choose two judges of single answers; at first the last over the first."""
+    names = scorers()
+    newer_box, older_box = st.columns(2)
+    newer = widgets.select(
+        "Judge of answers", names, start=names[-1], key="scorer", place=newer_box
+    )
+    others = [name for name in names if name != newer]
+    older = widgets.select("beside", others, start=others[0], key="other_scorer", place=older_box)
+    _answered((older, newer), replace(widgets.current_selection(), judges=None))
+
+
+def _answered(judges: tuple[str, str], selection: Selection) -> None:
+    """What is said of two judges, their differences, and what they part on."""
     options, about = current_options(), cached.summary(selection)
     found = cached.computed(
         "versions",
@@ -84,9 +109,11 @@ def _shown(found: Comparison, selection: Selection) -> None:
     known = {FIGURES[each.figure]: each for each in found.figures if each.difference}
     if known:
         drawn = series("difference", known, "difference", "{0.difference.n:,} items", key=None)
-        fig = forest([drawn], "newer minus older", reference=0, theme=widgets.current_look())
-        widgets.figure(fig, f"versions-{about}", alt="Newer minus older, with intervals")
-    numbers.table(found.to_frame(), f"versions-{about}", alt="Figures of both versions")
+        fig = forest(
+            [drawn], f"{found.new} minus {found.old}", reference=0, theme=widgets.current_look()
+        )
+        widgets.figure(fig, f"versions-{about}", alt="Differences, with intervals")
+    numbers.table(found.to_frame(), f"versions-{about}", alt="Figures of both")
     st.subheader("Where they part", anchor=False)
     if found.metric is None:
         _parted_votes(found, selection)

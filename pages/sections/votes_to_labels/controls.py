@@ -78,25 +78,12 @@ def read_controls() -> PageState:
             "and nothing can be calibrated. Load true or human labels of 20 comparisons or more: a "
             "column gold with the votes, or a second file on the page Start."
         )
-    alpha = controls.slider(
-        "α, smoothing of the margin",
-        0.1,
-        5.0,
-        DEFAULTS.alpha,
-        0.1,
-        key="alpha",
-        bind=widgets.URL,
-        width=170,
-    )
-    kappa = controls.slider(
-        "κ, smoothing of ties",
-        0.1,
-        5.0,
-        DEFAULTS.kappa,
-        0.1,
-        key="kappa_ties",
-        bind=widgets.URL,
-        width=170,
+    alpha, kappa = (
+        controls.slider(label, 0.1, 5.0, start, 0.1, key=key, bind=widgets.URL, width=170)
+        for label, start, key in (
+            ("α, smoothing of the margin", DEFAULTS.alpha, "alpha"),
+            ("κ, smoothing of ties", DEFAULTS.kappa, "kappa_ties"),
+        )
     )
     with controls.popover("Bounds, loss"):
         bounds = _bounds()
