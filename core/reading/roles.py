@@ -130,7 +130,9 @@ def find_roles(columns: Sequence[Column], constants: Sequence[Column], rows: int
             roles.give("metric", column, f"{column.distinct} names of what is judged")
         elif "prompt" in what and "item" not in what and column.kind in ("text", "short"):
             roles.give("prompt", column, "texts, and its name says the question")
-        elif "answer" in what and column.kind == "text":
+        elif "answer" in what and (
+            column.kind == "text" or (column.kind == "short" and not is_few(column, rows))
+        ):
             roles.give("response", column, "texts, and its name says the answer")
         elif column.tokens == ("version",) and "model_a" in roles.of:
             continue
