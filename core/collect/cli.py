@@ -44,8 +44,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         metavar="ITEMS",
         help=(
-            "CSV, .jsonl or .parquet with prompt, response_a, response_b "
-            "(or more); or a job file (.toml)"
+            "CSV, .jsonl or .parquet with prompt, response_a, response_b (or more), or prompt and "
+            "response; a job file (.toml); or a store, whose last job is asked again with what is "
+            "given besides, such as another --prompt"
         ),
     )
     add("--items-file", metavar="FILE", help="the items, where ITEMS is a job file")
@@ -110,9 +111,9 @@ def _collect(options: argparse.Namespace, interrupts: _Interrupts) -> int:
     from ..files import written_whole
     from ..store import Store
     from .job import values_of
-    from .job_file import written
+    from .job_file import keep, written
     from .plan import plan
-    from .registry import start
+    from .registry import complete, start
     from .trial import as_versions, first_of, seal, tried
 
     settings = _settings(options)
@@ -124,7 +125,7 @@ def _collect(options: argparse.Namespace, interrupts: _Interrupts) -> int:
         job, versions = as_versions(job, store)
         notes = (*notes, *versions)
         if options.try_items:
-            job = first_of(job, options.try_items)
+            job = first_of(job, options.try_items, store)
         if options.write_job:
             facts = (given.get("items"), given.get("items_of"), given.get("max_items"))
             target = Path(options.write_job)
@@ -150,7 +151,7 @@ def _collect(options: argparse.Namespace, interrupts: _Interrupts) -> int:
         if not read or not _agreed(planned, terms, options):
             return INCOMPLETE
         if options.try_items:
-            for each in tried(job, options.try_items, **values_of(terms)):
+            for each in tried(job, **values_of(terms)):
                 print(f"{one_line(each.item_id)}, {one_line(each.judge)}: {one_line(each.read)}")
                 print("\n".join(f"    {one_line(line)}" for line in each.reply.splitlines()))
             return DONE
@@ -158,7 +159,9 @@ def _collect(options: argparse.Namespace, interrupts: _Interrupts) -> int:
             _say(sealed)
         interrupts.raised = False
         last = _follow(start(job, store, **values_of(terms)), interrupts)
-    return _end(last, given["store"])
+        if complete(last):
+            keep(store, job, terms, known_options())
+    return _end(last, given["store"], job)
 
 
 def _agreed(planned: Plan, terms: Terms, options: argparse.Namespace) -> bool:
@@ -271,7 +274,9 @@ def known_options() -> Options:
 
 def _settings(options: argparse.Namespace) -> Settings:
     """What the command line asks for, with what its job file does."""
-    from .job_file import Settings, read
+    from ..store import Store
+    from ..store.export import is_database
+    from .job_file import Settings, last, read
 
     fields = {option.field for option in known_options().values()}
     given = {
@@ -279,6 +284,11 @@ def _settings(options: argparse.Namespace) -> Settings:
     }
     if str(given.get("items", "")).lower().endswith(".toml"):
         return read(Path(given.pop("items")), known_options(), given)
+    if is_database(Path(given.get("items", ""))):
+        path = given.pop("items")
+        given.setdefault("store", path)
+        with Store.open(path) as store:
+            return last(store, Path(path).name, known_options(), given)
     if "items_file" in given:
         raise InvalidOption("{option}: goes with a job file (.toml)", option="items_file")
     if "judge" in given and len(given.get("model", ())) > 1:
@@ -320,7 +330,9 @@ def _follow(run: Run, interrupts: _Interrupts) -> Progress:
             _say("stopping at once" if handled > 1 else "stopping: waiting for the calls in flight")
 
 
-def _end(last: Progress, store: str) -> int:
+def _end(last: Progress, store: str, job: Job) -> int:
+    from .trial import next_steps
+
     for line in (*last.by_judge, *last.remedies):
         _say(one_line(line))
     if last.state == "failed":
@@ -332,7 +344,8 @@ def _end(last: Progress, store: str) -> int:
     _say(one_line(last.sentence))
     if not last.left:
         print(f"{last.answered:,} answers in {one_line(store)}")
-        print(f"Next: {PROGRAM} audit {shlex.quote(one_line(store))}")
+        for step in next_steps(job, shlex.quote(one_line(store))):
+            print(f"Next: {PROGRAM} {step}")
         stopped = any(share.stopped for share in last.judges.values())
         return INCOMPLETE if stopped else DONE
     way = "raise the limit to go on" if last.over_budget else "the same command goes on with them"

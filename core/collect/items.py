@@ -8,11 +8,11 @@ import io
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidOption, NoUsableVotes, UnreadableFile
 from ..importers.arrow_tables import arrow_table
@@ -25,6 +25,7 @@ from ..importers.source import open_source
 from ..importers.tables import read_delimited
 from ..labels import grade_word
 from ..reading.words import SYNONYMS, UNGRADED
+from ..schema import ONE_METRIC
 
 if TYPE_CHECKING:
     from ..store import Store
@@ -379,30 +380,22 @@ def _gold(given: str, models: tuple[str, ...], place: str) -> tuple[int | None, 
 
 
 def items_of(store: Store, dataset: str) -> tuple[Item, ...]:
-    """Comparisons of a loaded data set that have their texts.
+    """What a loaded data set has with its texts: comparisons; without one, single answers with what
+    people say of them.
 
-    Raises NoUsableVotes if none has.
+    Raises NoUsableVotes if none has texts.
     """
-    from ..store.export import with_texts
+    from ..store.export import answers_with_texts, with_texts
 
-    names = (
-        "item_id",
-        "model_a",
-        "model_b",
-        "prompt",
-        "response_a",
-        "response_b",
-        "gold",
-        "category",
-    )
     with store.snapshot() as moment:
-        rows = with_texts(moment, dataset).select(names).to_pylist()
-    if not rows:
+        rows = with_texts(moment, dataset).to_pylist()
+        answers = [] if rows else answers_with_texts(moment, dataset).to_pylist()
+    if not rows and not answers:
         raise NoUsableVotes(
             f"The votes of {dataset} carry no texts: collecting votes on them needs prompt, "
-            "response_a and response_b"
+            "response_a and response_b, or prompt and response"
         )
-    return tuple(
+    pairs = (
         Item(
             item_id=row["item_id"],
             prompt=row["prompt"],
@@ -413,6 +406,30 @@ def items_of(store: Store, dataset: str) -> tuple[Item, ...]:
         )
         for row in rows
     )
+    return (*pairs, *_answers(answers))
+
+
+def _answers(rows: Iterable[Mapping[str, Any]]) -> Iterator[Item]:
+    """Each answer once, out of its scores, with what each person says of it, or else its gold."""
+    by_answer = defaultdict(list)
+    for row in rows:
+        by_answer[row["item_id"], row["model"] or "response"].append(row)
+    for (item_id, model), scores in by_answer.items():
+        whole = [row for row in scores if row["metric"] == ONE_METRIC] or scores
+        said = {
+            row["judge"]: row["score"]
+            for row in whole
+            if row["rater_type"] == "human" and row["score"] is not None
+        }
+        gold = [("gold", row["gold"]) for row in whole if row["gold"] is not None]
+        yield Item(
+            item_id=item_id,
+            prompt=scores[0]["prompt"],
+            responses=(scores[0]["response"],),
+            models=(model,),
+            people=tuple((name, f"{label:g}") for name, label in [*said.items()] or gold[:1]),
+            category=scores[0]["category"],
+        )
 
 
 def _repeated(keys: Iterable[tuple[str, ...]]) -> tuple[str, ...] | None:

@@ -53,6 +53,8 @@ LIBRARY = re.compile(
 LOOKED_UP = re.compile(r"os\.environ/|oidc/", re.IGNORECASE)
 """In a text that the same library takes for the place of a secret."""
 BARE = re.compile(r"[A-Za-z0-9_-]+\Z")
+LAST = "last collected"
+"""The flag of a store with the last job that was answered whole, as a job file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,6 +288,45 @@ def read(path: Path, known: Options, chosen: Given | None = None) -> Settings:
         files = beside["criteria"]
         beside["criteria"] = [f if "\n" in f else str(_beside(path, "criteria", f)) for f in files]
     return replace(settings, options=beside).under(given)
+
+
+def keep(store: Store, job: Job, terms: Terms, known: Options) -> None:
+    """Remember a job that is answered whole, so that the next prompt is asked in the same way:
+    without limits, whose calls were another job's, and without a version, which follows from it.
+    """
+    from .trial import unversioned
+
+    judges = tuple(
+        replace(judge, name=unversioned(judge.name), budget=Budget()) for judge in job.judges
+    )
+    job, terms = replace(job, judges=judges), Terms(concurrency=terms.concurrency)
+    try:
+        text = written(job, terms, known, of=job.dataset)
+    except InvalidOption:
+        # A parameter of null has no form there.
+        text = None
+    store.set_flag(LAST, text)
+
+
+def last(store: Store, name: str, known: Options, given: Given) -> Settings:
+    """The last job that a store remembers, under what the command line gives. It is held to what
+    job files are held to, since a store may be a stranger's.
+
+    Raises InvalidOption, where it remembers none and none is given.
+    """
+    text = store.flag(LAST)
+    if text is None and ("model" not in given or "items_of" not in given):
+        raise InvalidOption(
+            "{name} remembers no job: name the items with {option:items_of DATASET}, or their "
+            "file, and the model with {option:model}",
+            name=name,
+            option="items_of",
+        )
+    held = Settings(options={}, judges=()) if text is None else parse(text, name, known)
+    if "model" not in given:
+        return held.under(given)
+    judges = tuple({"model": model} for model in given["model"])
+    return Settings(options=held.options | given, judges=judges)
 
 
 def _beside(file: Path, name: str, value: str) -> Path:

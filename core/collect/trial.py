@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from ..errors import InvalidOption
 from ..store import Store, parts
 from ..store.ledger import all_replies, asked_as
 from .job import Job
@@ -19,6 +20,12 @@ if TYPE_CHECKING:
     from .runner import Run
 
 VERSION = re.compile(r"(.+)@v(\d+)")
+
+
+def unversioned(name: str) -> str:
+    """The name of a judge without its version."""
+    matched = VERSION.fullmatch(name)
+    return matched[1] if matched else name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,14 +39,14 @@ class Tried:
 
 
 def tried(
-    job: Job, n: int, wait: Callable[[Run], object] = lambda run: run.wait(None), **terms: Any
+    job: Job, wait: Callable[[Run], object] = lambda run: run.wait(None), **terms: Any
 ) -> list[Tried]:
-    """Ask about the first items of a job, once each, and keep nothing.
+    """Ask what a job of a few items asks (`first_of`), and keep nothing.
 
     wait : returns when the run has finished.  terms : as of `start`.
     """
     with Store.open() as store:
-        wait(start(first_of(job, n), store, **terms))
+        wait(start(job, store, **terms))
         rows = all_replies(store)
     return [
         Tried(
@@ -52,9 +59,18 @@ def tried(
     ]
 
 
-def first_of(job: Job, n: int) -> Job:
-    """The first items of a job, each once, or once in each order."""
-    return replace(job, items=job.items[:n], votes=2 if job.two_orders else 1)
+def first_of(job: Job, n: int, store: Store) -> Job:
+    """The first items of a job that are open to who writes a judge, each once, or once in each
+    order.
+
+    Raises InvalidOption, where all are sealed for proofs.
+    """
+    with store.snapshot() as moment:
+        names = parts.open_names(moment)
+    items = [item for item in job.items if names is None or item.item_id in names][:n]
+    if not items:
+        raise InvalidOption("All items are sealed for `prove`: there is none to try a prompt on")
+    return replace(job, items=tuple(items), votes=2 if job.two_orders else 1)
 
 
 def _read(row: dict[str, Any]) -> str:
@@ -111,6 +127,14 @@ def _versions(
         if number:
             versions.setdefault(number, set()).add(facts)
     return versions
+
+
+def next_steps(job: Job, store: str) -> tuple[str, ...]:
+    """The commands that go on with what was collected.  store : its path, as a shell takes it."""
+    later = [judge.name for judge in job.judges if VERSION.fullmatch(judge.name)]
+    if not later:
+        return (f"audit {store}",)
+    return f"audit {store} --compare", *(f"prove {store} {name}" for name in later)
 
 
 def seal(job: Job, store: Store) -> str | None:

@@ -323,6 +323,9 @@ def _looks(
         suggested = (
             suggest_gold(how.judges, how.mapping) if how.judges else suggest(table, how.mapping)
         )
+        if file.tried is not None and file.tried.is_certain:
+            # What is no judgement by evidence is not made one by a name.
+            suggested = {}
         looks = replace(looks, suggested=suggested)
     refused = (str(file.refusal),) if isinstance(file, _TableFile) and file.refusal else ()
     return replace(planned(looks, how), notes=(*beside, *refused, *table.notes, *how.notes))
@@ -473,7 +476,7 @@ def _planned_file(
     ):
         raise by_plan.PlanAsks(plan, source.name)
     if taken is None or taken.result is None:
-        is_gold = result is not None and result.gold_only
+        is_gold = result is not None and result.gold_only and not (plan and plan.is_certain)
         refusal = (
             by_plan.refusal_of(plan, source.name, error, nobody=nobody)
             if plan is not None and not is_gold

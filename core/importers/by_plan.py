@@ -144,7 +144,8 @@ def is_told(plan: Evidence, result: ImportResult | None, *, nobody: bool) -> boo
     nobody : names read it as the judgements of nobody.
     """
     fewest = FEWEST if plan.is_of_one_table else FEW
-    return nobody or plan.n_rows >= (FEW if result is not None else fewest)
+    certain = plan.is_certain and (result is None or result.gold_only)
+    return nobody or certain or plan.n_rows >= (FEW if result is not None else fewest)
 
 
 def refusal_of(
@@ -154,7 +155,7 @@ def refusal_of(
     as the judgements of nobody.
     """
     missing = isinstance(error, UnreadableFile) and "no column for" in str(error)
-    meant = missing or nobody or (plan.n_rows >= FEW and plan.is_gold)
+    meant = missing or nobody or plan.is_certain or (plan.n_rows >= FEW and plan.is_gold)
     likely = "Likely" in str(error) and "two things speak for" in plan.refusal
     if not plan.refusal or not meant or likely:
         return None
@@ -264,7 +265,7 @@ def as_table(plan: Evidence, options: ReadOptions, origin: TextTable | None) -> 
         rejects.add(int(number[row]), column, cell, why)
     columns = {name: encode_cells(cells) for name, cells in rows.columns.items()}
     columns |= _others(plan, rows, known, origin)
-    mapping = tuple((name, name if name in rows.columns else "") for name in known)
+    mapping = tuple((name, name if name in columns else "") for name in known)
     mapping = tuple((name, theirs) for name, theirs in mapping if theirs or name not in _FILLED)
     said = {role: text for role, text in options.mapping if text.startswith("=")}
     mapping = tuple((name, said.get(name, theirs)) for name, theirs in mapping)
@@ -300,7 +301,12 @@ def _others(
 
     assert plan.table is not None
     unused = [each.name for each in plan.columns if each.role == "not used"]
-    here = [name for name in unused if name not in known and name in plan.table.columns]
+    version = plan.version.name if plan.version is not None else ""
+    here = [
+        name
+        for name in unused
+        if (name not in known or name == version) and name in plan.table.columns
+    ]
     if origin is not None and len(plan.table.rows) < plan.rows:
         # A plan of some rows for all.
         places = pa.array(np.array(rows.row, np.int64) - 1)

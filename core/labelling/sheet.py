@@ -103,7 +103,7 @@ def write_sheet(desk: Desk, labels: int) -> str:
 def write_tasks(desk: Desk, labels: int) -> str:
     """The cards of `write_sheet` as tasks for Label Studio, a JSON to import there.
 
-    docs/labelling.md has the labelling interface that shows them.
+    docs/collecting.md has the labelling interface that shows them.
     """
     heads = _heads(desk)
     cards = _cards(desk, labels)

@@ -49,8 +49,11 @@ def number(cell: str) -> float | None:
 
 @lru_cache(maxsize=65536)
 def side(cell: str) -> int | None:
-    """1 for the first of two, -1 for the second, 0 for a tie; None for another word or a number."""
-    word = clean(cell)
+    """1 for the first of two, -1 for the second, 0 for a tie; None for another word or a number.
+
+    Of a reply of several lines the first says it.
+    """
+    word = clean(cell.strip().partition("\n")[0])
     if word in TIES:
         return 0
     if match := _PREFERRED.fullmatch(word.replace(" ", "")):
@@ -97,7 +100,8 @@ class Column:
     """A column of text with what its cells are.
 
     cells : None where the cell stands for none.  kind : empty, date, number, choice, pass, level,
-    text or short.  unread : words that are none of that kind, with their counts.
+    text or short.  unread : words that are none of that kind, with their counts.  named_sides :
+    of cells such as `Sentence A` and `Sentence B`, folded → 1, -1, or 0 for a tie.
     """
 
     name: str
@@ -108,6 +112,7 @@ class Column:
     counts: Counter[str] = field(init=False)
     kind: str = field(init=False)
     unread: Counter[str] = field(init=False)
+    named_sides: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.counts = Counter(cell for cell in self.cells if cell is not None)
@@ -125,6 +130,9 @@ class Column:
     def _kind(self) -> str:
         if not self.filled:
             return "empty"
+        if "verdict" in self.what and (sides := _sides_beside(self.counts)):
+            self.named_sides = sides
+            return "choice"
         for kind, reads in _KINDS:
             unread = Counter({cell: n for cell, n in self.counts.items() if reads(cell) is None})
             if unread.total() <= (1 - MOST) * self.filled:
@@ -189,6 +197,21 @@ class Column:
         return bool(words & set("defgh")) and bool(words & {"a", "b"}) and len(words) <= 10
 
 
+def _sides_beside(counts: Counter[str]) -> dict[str, int]:
+    """Cell, folded → 1, -1 or 0, where all but ties are `A` and `B` beside the same words."""
+    words = {clean(cell): tuple(tokens(cell)) for cell in counts if clean(cell) not in TIES}
+    if len(words) != 2 or not 2 <= min(map(len, words.values())) <= 6:
+        return {}
+    one, other = words.values()
+    apart = [(x, y) for x, y in zip(one, other, strict=False) if x != y]
+    if len(one) != len(other) or len(apart) != 1 or {*apart[0]} not in ({"a", "b"}, {"1", "2"}):
+        return {}
+    first = min(apart[0])
+    sides = {cell: 1 if first in said else -1 for cell, said in words.items()}
+    ties = {clean(cell): 0 for cell in counts if clean(cell) in TIES}
+    return {} if all(side(cell) is not None for cell in sides) else sides | ties
+
+
 def unique(columns: Sequence[Column], rows: int) -> bool:
     """Whether some columns tell every row apart."""
     return (
@@ -201,6 +224,18 @@ def unique(columns: Sequence[Column], rows: int) -> bool:
 def repeats(columns: Sequence[Column]) -> int:
     """Number of different rows of some columns."""
     return len(set(zip(*(column.cells for column in columns), strict=True)))
+
+
+def stands_for(column: Column, words: Column) -> bool:
+    """Whether each of three or more values of a column stands beside one word of another, and
+    each word beside one value, in rows enough to show it.
+    """
+    n = column.distinct
+    return (
+        3 <= n == words.distinct
+        and 2 * n <= column.filled == words.filled
+        and repeats([column, words]) == n + (column.filled < len(column.cells))
+    )
 
 
 def constant_in(column: Column, key: Column) -> bool:

@@ -8,7 +8,10 @@ from . import questions as ask
 from .facts import Column, constant_in, repeats
 from .plan import Draft
 from .roles import is_few
-from .words import may_be_versions
+from .words import may_be_versions, tokens
+
+FEW_IDS = 12
+"""Columns of ids up to which one is looked for that is joined of others."""
 
 
 class Items(Draft):
@@ -53,6 +56,7 @@ class Items(Draft):
                 for c in self.columns
                 if c.is_key and c not in ids and c.name not in out.roles.taken and c.distinct > 12
             ]
+        ids = _without_joined(ids, self.columns)
         keyed = self._explain_keys(ids, explained)
         explained += keyed
         out.key = explained
@@ -167,13 +171,13 @@ class Items(Draft):
         others = [
             c
             for c in self.columns
-            if (c.name not in out.roles.taken or c is of.get("prompt"))
+            if (c.name not in out.roles.taken or c in (of.get("prompt"), of.get("temperature")))
             and c.name not in judged
             and c is not item
             and 2 <= c.distinct <= 20
             and is_few(c, self.rows)
             and c.filled == self.rows
-            and not c.what & {"book", "time"}
+            and (c is of.get("temperature") or not c.what & {"book", "time"})
             and (
                 repeats([*key, c]) == self.rows
                 or (may_be_versions(c.name) and repeats([*key, c]) > repeats(key))
@@ -235,3 +239,31 @@ class Items(Draft):
                 judges = [j.column for j in out.judgements if j.whose == "judge"]
                 if constant_in(each.column, item) and not any(constant_in(c, item) for c in judges):
                     out.questions.append(ask.given_once(each.column.name, item.name))
+
+
+def _without_joined(ids: list[Column], columns: list[Column]) -> list[Column]:
+    """Ids without those that are joined of another, which returns, and of a second column, as
+    `q7|reasoned|0` is of `q7` and `reasoned`: such a key is of the row.
+    """
+    if len(ids) > FEW_IDS:
+        return ids
+    kept = []
+    for joined in ids:
+        parts = [
+            c
+            for c in columns
+            if (c is not joined and 1 < c.distinct < joined.distinct)
+            or (c in ids and c.distinct == 1)
+        ]
+        within = [c for c in parts if _is_part(c, joined)]
+        if len(within) < 2 or not any(c in ids for c in within):
+            kept.append(joined)
+    return kept or ids
+
+
+def _is_part(column: Column, joined: Column) -> bool:
+    """Whether the words of each cell stand in another's of the same row."""
+    return column.filled == len(column.cells) and all(
+        {*tokens(cell or "")} and {*tokens(cell or "")} <= {*tokens(key or "")}
+        for cell, key in zip(column.cells, joined.cells, strict=True)
+    )

@@ -125,6 +125,14 @@ class Plan:
         return all(question.about != "tables" for question in self.questions)
 
     @property
+    def is_certain(self) -> bool:
+        """Whether it is refused for what it shows however few rows it has, and whatever its names
+        say: results, or categories.
+        """
+        of_results = self.refusal.startswith("It is a table of results")
+        return of_results or "categories without an order" in self.refusal
+
+    @property
     def is_gold(self) -> bool:
         """Whether it is refused because it holds gold alone."""
         return "holds gold, and no column" in self.refusal
@@ -183,6 +191,8 @@ class Draft:
         self.out = Plan(source=source, table=table, rows=self.rows, notes=list(table.notes))
         self.alike: frozenset[str] = frozenset()
         """Columns of 0 and 1 whose names say models."""
+        self.as_gold: frozenset[str] = frozenset()
+        """Gold in two words of its own, and the columns in the same words."""
         self.turned: set[str] = set()
         """Verdicts that another column has turned."""
 

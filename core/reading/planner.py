@@ -8,22 +8,26 @@ what the table is instead.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from . import questions as ask
-from .facts import Column, number, side
+from .facts import Column, is_missing, number, side
 from .items import Items
 from .mapping import Said
 from .plan import CANONICAL, Plan, PlannedColumn
-from .questions import Asked, listed
+from .questions import SHOWN, Asked, listed
 from .roles import TELLING, find_roles, may_judge
 from .scores import Scores
 from .verdicts import CLEAR, Verdicts
 from .walk import Table
-from .words import ARTIFICIAL, clean, tokens
+from .words import ARTIFICIAL, SIDES, clean, tokens
+from .words import what as what_says
 from .words import who as who_says
 
 MOST_QUESTIONS = 2
+MOST_HEADS = 12
+"""Most first words of names that may say who judged, or whose answer."""
 LEVELS_OF_A_SCALE = 11
 """Most levels of a scale that people fill in; a statistic has nearly as many values as rows."""
 
@@ -78,7 +82,7 @@ def _stacked(table: Table) -> Table:
             under.setdefault(head, []).append(tail)
     alike = [head for head, tails in under.items() if len(tails) > 1]
     if len(alike) < 2 or len({tuple(sorted(under[head])) for head in alike}) > 1:
-        return table
+        return _parted(table)
     at = {name: i for i, name in enumerate(table.columns)}
     tails = under[alike[0]]
     cells = [row[at[f"{head}.{tail}"]] for row in table.rows for head in alike for tail in tails]
@@ -100,6 +104,64 @@ def _stacked(table: Table) -> Table:
         [*table.notes, f"{listed(alike)} hold the same numbers: a row each."],
         table.inherited,
     )
+
+
+def _parted(table: Table) -> Table:
+    """A table in which a first word parts columns of scores alike (`X Clarity`, `X Tone`,
+    `Y Clarity`, `Y Tone`), with a row for each of these words; another one as it is.
+
+    Whether a word says who judged or what was judged is not known, and asked.
+    """
+    split = [re.split(r"[ _.]+", name, maxsplit=1) for name in table.columns]
+    at = {tuple(parts): i for i, parts in enumerate(split) if len(parts) == 2}
+    scored: dict[str, set[str]] = {}
+    for head, tail in at:
+        told = head in SIDES or who_says(head) & {"person", "gold"} or what_says(head)
+        if not (told or who_says(tail) or what_says(tail) - TELLING) and re.search(
+            "[A-Za-z]", tail
+        ):
+            scored.setdefault(head, set()).add(tail)
+    heads = _with_two_alike(scored)
+    for head in heads:
+        # Only where names part columns alike are cells looked at.
+        scored[head] = {tail for tail in scored[head] if _are_numbers(table, at[head, tail])}
+    heads = _with_two_alike({head: scored[head] for head in heads})
+    if not heads:
+        return table
+    tails = [tail for head, tail in at if head == heads[0]]
+    tails = [tail for tail in tails if all((head, tail) in at for head in heads)]
+    parted = {at[head, tail] for head in heads for tail in tails}
+    others = [i for i in range(len(split)) if i not in parted]
+    key = "first word"
+    if {key, *tails} & {table.columns[i] for i in others}:
+        return table
+    return Table(
+        table.name,
+        [*(table.columns[i] for i in others), key, *tails],
+        [
+            [*(row[i] for i in others), head, *(row[at[head, tail]] for tail in tails)]
+            for row in table.rows
+            for head in heads
+        ],
+        table.constants,
+        {*table.keys, key},
+        [*table.notes, f"{listed(heads)} begin the names of the same columns: a row each."],
+        table.inherited,
+    )
+
+
+def _with_two_alike(tails: dict[str, set[str]]) -> list[str]:
+    """Heads of at least two names, if two or more have at least two tails in common."""
+    heads = [head for head, of in tails.items() if len(of) >= 2]
+    alike = (
+        1 < len(heads) <= MOST_HEADS and len(set.intersection(*(tails[head] for head in heads))) > 1
+    )
+    return heads if alike else []
+
+
+def _are_numbers(table: Table, at: int) -> bool:
+    cells = {str(row[at]) for row in table.rows if not is_missing(row[at])}
+    return bool(cells) and all(number(cell) is not None for cell in cells)
 
 
 class _Planner(Verdicts, Scores, Items):
@@ -144,8 +206,12 @@ class _Planner(Verdicts, Scores, Items):
                 "item beside each."
             )
         self.alike = self._coded_alike(open_)
+        self.as_gold = self._in_words_of_gold(open_)
+        if self.out.refusal:
+            return self._listed()
         candidates += [c for c in open_ if c.name in self.alike and c not in candidates]
         votes = [each for each in candidates if self._is_vote(each)]
+        self._judge_beside_models(votes)
         if self._votes(votes) or self._scores([each for each in candidates if each not in votes]):
             self._raters()
             self._constant()
@@ -189,6 +255,43 @@ class _Planner(Verdicts, Scores, Items):
                 and {clean(cell) for cell in column.counts} <= names
             ):
                 self._refuse("It is a matrix whose columns are its rows: results, not judgements.")
+
+    def _judge_beside_models(self, votes: Sequence[Column]) -> None:
+        """A third column of models beside the two that are compared names who judged."""
+        of, taken = self.out.roles.of, self.said.mapping
+        if not votes or not {"model_a", "model_b", "model"} <= of.keys():
+            return
+        third = of["model"]
+        if "model" in taken or "judge" in of or self._names_model(third):
+            return
+        words = {word for cell in third.counts for word in tokens(cell)}
+        if words & ARTIFICIAL:
+            of["judge"] = of.pop("model")
+            self.out.roles.why[third.name] = (
+                f"{third.distinct} names of models beside the two that are compared: who judged"
+            )
+
+    def _in_words_of_gold(self, columns: Sequence[Column]) -> frozenset[str]:
+        """Columns in the same words as gold, which are no known verdicts: two that are compared;
+        more are categories.
+        """
+        short = [c for c in columns if c.kind == "short" and c.name not in self.said.columns]
+        for gold in [c for c in short if "gold" in c.who and c.name not in self.out.roles.taken]:
+            words = gold.folded & {clean(cell) for cell in gold.counts}
+            alike = [c for c in short if c is not gold and c.folded and c.folded <= words]
+            alike = [c for c in alike if 2 * len(c.folded) > len(words) and not c.is_key]
+            if not alike or words <= {*self.said.labels} or self._by_header(gold):
+                continue
+            if len(words) == 2 and not self.out.roles.has("model_a"):
+                return frozenset(c.name for c in (gold, *alike))
+            if 3 <= len(words) <= SHOWN:
+                self._refuse(
+                    f"{listed([c.name for c in alike])} and {listed([gold.name])} name "
+                    f"{len(words)} categories without an order ({listed(gold.counts)}). Verdicts "
+                    "are sides of two, grades, or pass and fail: say which words pass and which "
+                    "fail with --label-map WORD=pass WORD=fail."
+                )
+        return frozenset()
 
     def _raters(self) -> None:
         """Which raters of one column are people, where some are named as models are."""
@@ -245,13 +348,26 @@ class _Planner(Verdicts, Scores, Items):
         texts = [c.name for c in self.columns if c.kind == "text"]
         if {"response", "response_a"} & of.keys() or len(texts) >= 2:
             why = (
-                "It holds items to judge, and no judgement: `collect` asks a judge, `label` people."
+                "It holds items to judge, and no judgement that two things speak for: `collect` "
+                "asks a judge, `label` people."
             )
         elif texts:
             why = f"It holds texts ({listed(texts[:3])}) and no verdict or score."
         else:
             why = "No column holds verdicts or scores that two things speak for."
         names = listed(c.name for c in self.columns[:12])
+        few = [
+            c
+            for c in self.columns
+            if c.name not in self.out.roles.taken and c.kind in ("short", "number", "pass")
+            if 2 <= c.distinct <= SHOWN and 3 * c.distinct <= c.filled
+            if not (c.is_key or c.inherited)
+        ]
+        if few:
+            why += (
+                f" If {listed(c.name for c in few)} {'hold' if len(few) > 1 else 'holds'} verdicts "
+                "or grades, say what their values mean with --label-map."
+            )
         self._refuse(
             f"{why} Columns: {names}. Name one with --map vote=COLUMN or --map score=COLUMN."
         )
@@ -294,7 +410,8 @@ _HARMFUL = (
 
 
 def _most_harmful(questions: list[Asked]) -> list[Asked]:
-    return sorted(questions, key=lambda q: _HARMFUL.index(q.about))[:MOST_QUESTIONS]
+    different = {question.text: question for question in reversed(questions)}.values()
+    return sorted(different, key=lambda q: _HARMFUL.index(q.about))[:MOST_QUESTIONS]
 
 
 def _is_verdict(word: str) -> str:

@@ -94,6 +94,23 @@ def codes(numbers: Sequence[float], columns: Sequence[str], *, grades: bool) -> 
     )
 
 
+def two_words(words: Sequence[str], name: str) -> Asked:
+    one, other = words
+    return Asked(
+        about="labels",
+        text=f"What do {listed(words)} in {listed([name])} mean?",
+        choices=tuple(
+            (typed("--label-map", *(f"{w}={m}" for w, m in meanings)), said)
+            for meanings, said in (
+                (((one, "A"), (other, "B")), f"the two that are compared: A is '{one}'"),
+                (((one, "B"), (other, "A")), f"the two that are compared: A is '{other}'"),
+                (((one, "pass"), (other, "fail")), f"'{one}' is good"),
+                (((one, "fail"), (other, "pass")), f"'{other}' is good"),
+            )
+        ),
+    )
+
+
 def few_words(words: Sequence[str], columns: Sequence[str]) -> Asked:
     which = f"{listed(words[:-1])} or {listed(words[-1:])}"
     alone = "" if len(words) == 2 else " alone"
@@ -112,6 +129,18 @@ def few_words(words: Sequence[str], columns: Sequence[str]) -> Asked:
     )
 
 
+def codes_of_words(name: str, words: str, each: Iterable[str]) -> Asked:
+    return Asked(
+        about="labels",
+        text=f"{listed([name])} has a number for each of {listed(each)} in {listed([words])}: are "
+        "they points of a scale, or codes of categories without an order?",
+        choices=(
+            (typed("--unused", name), "codes, which are no scores"),
+            (typed("--metrics", name), "points of a scale, more is better"),
+        ),
+    )
+
+
 def who(names: Sequence[str], like: Sequence[str], *, metrics: bool, judge: bool = False) -> Asked:
     several = len(names) > 1
     people = (typed("--people", *names), "a person's each" if several else "a person's")
@@ -120,7 +149,15 @@ def who(names: Sequence[str], like: Sequence[str], *, metrics: bool, judge: bool
     by_metric = (each,) if metrics else ()
     nothing = (typed("--unused", *names), "nothing that counts")
     right = (typed("--map", f"gold={names[0]}"), "what is right: gold")
-    others = (nothing,) if several or metrics else (right, nothing)
+    apart = tuple(
+        (
+            f"{typed('--people', name)} {typed('--judges', *(o for o in names if o != name))}",
+            f"'{name}' is a person's, the others a judge's each",
+        )
+        for name in names
+        if 2 <= len(names) <= 3
+    )
+    others = (*apart, nothing) if several else (right, nothing)
     return Asked(
         about="who",
         text=f"{listed(names)} {'hold' if len(names) > 1 else 'holds'} values"

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Literal
 
 from . import questions as ask
-from .facts import Column, differ_in_one, grade, level, number, repeats
+from .facts import Column, differ_in_one, grade, level, number, repeats, stands_for
 from .plan import CANONICAL, UNREAD, Draft, Judgement, own_name
 from .questions import listed
 from .roles import TELLING, two_sides
@@ -73,11 +73,16 @@ class Scores(Draft):
                 rest = [c for c in rest if c.kind == "number"]
             if "judge" in of:
                 rest = [c for c in rest if _on_a_scale(c)]
-            if rest and (of.get("judge") or beside) and all(_on_a_scale(c) for c in rest):
+            if (
+                rest
+                and (of.get("judge") or of.get("person") or beside)
+                and all(_on_a_scale(c) for c in rest)
+            ):
                 out.form = "scores"
                 named_judge = "judge" in of and "person" not in of
                 names = [c.name for c in rest]
-                out.questions.append(ask.who(names, (), metrics=True, judge=named_judge))
+                if "judge" in of or "person" not in of:
+                    out.questions.append(ask.who(names, (), metrics=True, judge=named_judge))
                 main, rest = rest, []
             else:
                 if gold:
@@ -180,7 +185,18 @@ class Scores(Draft):
                 )
             )
         self._grades([*main, *people, *gold], main)
+        self._codes(main)
         return True
+
+    def _codes(self, main: list[Column]) -> None:
+        """Numbers that stand for the words of another column, one for each: points or codes."""
+        words = [c for c in self.columns if c.kind == "short" and c.name not in self.out.roles.of]
+        for column in main:
+            if column.kind != "number" or column.name in self.said.columns:
+                continue
+            other = next((c for c in words if stands_for(column, c)), None)
+            if other is not None:
+                self.out.questions.append(ask.codes_of_words(column.name, other.name, other.counts))
 
     def _apart(self, main: list[Column]) -> bool:
         return len(main) == 2 and differ_in_one(*main) is not None and two_sides(*main) is not None

@@ -36,7 +36,7 @@ class Verdicts(Draft):
             return True
         if column.kind in ("short", "text") and self._by_header(column):
             return True
-        if column.name in self.alike:
+        if column.name in self.alike or column.name in self.as_gold:
             return True
         if column.kind == "number" and column.coded:
             return (
@@ -89,7 +89,7 @@ class Verdicts(Draft):
             )
             return False
         told = {said.mapping.get("vote"), *said.orders, *said.runs, *said.judges}
-        votes = self._without_restated(votes)
+        votes = self._beside_gold(self._without_restated(votes))
         gold, people, judges = self._whose(votes, told)
         named = [
             c
@@ -160,6 +160,55 @@ class Verdicts(Draft):
             elif again is not None:
                 self.out.roles.take(column, f"names what '{again.name}' says: not used")
         return sorted(kept, key=lambda c: c.at)
+
+    def _beside_gold(self, votes: list[Column]) -> list[Column]:
+        """Verdicts without those that say in every row what gold says, in other words than it, if
+        others are left, and without codes of what another says in words.
+        """
+        said = {c.name: self._said_by(c) for c in votes}
+        gold = [c for c in votes if "gold" in c.who]
+        free = [c for c in votes if c not in gold and c.name not in self.said.columns]
+        copies = [
+            c
+            for c in free
+            if any(
+                not c.folded & g.folded and _say_the_same(said[c.name], said[g.name]) for g in gold
+            )
+        ]
+        if len(copies) < len(free):
+            for column in copies:
+                self.out.roles.take(column, "says in every row what gold says: not used")
+        else:
+            copies = []
+        coded = [c for c in free if c not in copies and c.kind == "number"]
+        words = [c for c in votes if c.kind == "short" and c not in gold]
+        for column in coded:
+            again = next((w for w in words if _say_the_same(said[column.name], said[w.name])), None)
+            if again is not None:
+                self.out.roles.take(column, f"codes what '{again.name}' says: not used")
+                copies.append(column)
+        return [c for c in votes if c not in copies]
+
+    def _said_by(self, column: Column) -> list[object]:
+        """What a verdict says in each row: a side where it can be read, else the cell."""
+        of = self.out.roles.of
+        if column.kind != "choice" and self._names_model(column):
+            rows = zip(column.cells, of["model_a"].cells, of["model_b"].cells, strict=True)
+            return [
+                cell
+                and (
+                    1
+                    if clean(cell) == clean(a or "")
+                    else -1
+                    if clean(cell) == clean(b or "")
+                    else 0
+                )
+                for cell, a, b in rows
+            ]
+        return [
+            cell and (side(cell) if column.kind == "choice" else clean(cell))
+            for cell in column.cells
+        ]
 
     def _names_again(self, column: Column, other: Column) -> bool:
         """Whether a column names the model that another says by its side, in every row, and both
@@ -253,6 +302,7 @@ class Verdicts(Draft):
                 if value > 0:
                     out.sides[f"+{value:g}"] = vote
         for column in columns:
+            out.sides = {**column.named_sides, **out.sides}
             if self._names_model(column) and column.kind != "choice":
                 out.by_name = True
                 continue
@@ -271,7 +321,14 @@ class Verdicts(Draft):
             if unread.total() > UNREAD * column.filled and not any(
                 q.about == "labels" for q in out.questions
             ):
-                out.questions.append(ask.unread(column.name, unread.most_common()))
+                whole = len(unread) == 2 and {clean(c) for c in column.counts} - TIES == {
+                    clean(c) for c in unread
+                }
+                out.questions.append(
+                    ask.two_words(sorted(unread), column.name)
+                    if whole
+                    else ask.unread(column.name, unread.most_common())
+                )
             elif unread:
                 words = ", ".join(
                     f"'{word[:40]}' in {n:,} rows" for word, n in unread.most_common(5)
@@ -361,6 +418,15 @@ class Verdicts(Draft):
         plain = next((j.column.name for j in out.judgements if j.order == "ab"), "")
         name = turned[0].column.name if turned else out.judgements[0].column.name
         out.questions.append(ask.refers(name, plain))
+
+
+def _say_the_same(one: list[object], other: list[object]) -> bool:
+    """Whether what two columns say stands for each other, one to one, in rows enough to show it."""
+    pairs = Counter(
+        (x, y) for x, y in zip(one, other, strict=True) if x is not None and y is not None
+    )
+    lefts, rights = {x for x, _ in pairs}, {y for _, y in pairs}
+    return pairs.total() >= CLEAR and len(pairs) == len(lefts) == len(rights) >= 2
 
 
 def _turns(column: Column, other: Column) -> bool:

@@ -106,8 +106,8 @@ WHAT = {
     "aggregate": _set(
         "pearson spearman kendall mae rmse mse se var lower upper pvalue alpha icc krippendorff "
         "entropy values ci95 mean avg average std stdev sd total overall sum diff delta median min "
-        "max pct percent share rate kappa corr correlation acc accuracy ndcg mrr precision recall "
-        "rouge bleu f1 agreed agreement majority consensus final similarity"
+        "max pct percent share rate kappa tp tn fp fn corr correlation acc accuracy ndcg mrr "
+        "precision recall rouge bleu f1 agreed agreement majority consensus final similarity"
     ),
     "cluster": _set("conversation session thread dialog dialogue chat gesprach sitzung user"),
 }

@@ -70,7 +70,7 @@ def with_texts(store: Snapshot, dataset: str) -> pa.Table:
     """The first vote of each comparison with a prompt and both responses; none on
     perturbed items.
     """
-    selected = scope(store, Selection(datasets=(dataset,), gold="given"), "votes")
+    selected = scope(store, Selection(datasets=(dataset,), gold="given", sealed=True), "votes")
     texts = " ".join(
         f"join texts {name} on {name}.id = d.{name} and {name}.text <> ''"
         for name in ("prompt", "response_a", "response_b")
@@ -78,6 +78,15 @@ def with_texts(store: Snapshot, dataset: str) -> pa.Table:
     first = f"""select min(v.id) from votes v join details d on d.vote = v.id {texts}
                 where {selected.filter} group by v.comparison"""
     return listed(store, selected, f"{selected.filter} and v.id in ({first})")
+
+
+def answers_with_texts(store: Snapshot, dataset: str) -> pa.Table:
+    """The scores of a data set that have a prompt and a response, people's too."""
+    selected = scope(store, Selection(datasets=(dataset,), gold="given", sealed=True), "scores")
+    texts = " and ".join(
+        f"v.{name} in (select id from texts where text <> '')" for name in ("prompt", "response")
+    )
+    return listed(store, selected, f"{selected.filter} and {texts}")
 
 
 def _perturbations_apart(table: pa.Table) -> pa.Table:

@@ -185,6 +185,16 @@ def items_of(store: Snapshot) -> int:
     return int(store.rows("select count(*) from items")[0][0])
 
 
+def open_names(store: Snapshot) -> frozenset[str] | None:
+    """Names that open items alone have; None in a store without parts, where all are open."""
+    parts = read(store)
+    if parts is None:
+        return None
+    rows = store.rows("select id, name from items")
+    sealed = {name for item, name in rows if parts.is_sealed(item)}
+    return frozenset(name for _, name in rows) - sealed
+
+
 def judges_in_order(store: Snapshot) -> dict[str, int]:
     """Name → number of every judge, in the order of which they came."""
     return dict(store.rows("select name, id from judges order by id"))

@@ -45,11 +45,12 @@ def doctor(options: argparse.Namespace) -> int:
     if looks.suggested:
         # What the file's names and values suggest is taken in words only, never unasked.
         mapping = tuple({**looks.suggested, **dict(reading.mapping)}.items())
-        reading = replace(reading, mapping=mapping)
-        looks = inspect(path, looks.name, reading)
-        _section("Read by what its names and values suggest (look them through):")
-        for line in _columns(looks)[1:]:
-            print(one_line(line))
+        likely = inspect(path, looks.name, replace(reading, mapping=mapping))
+        if not any(question.option == "plan" for question in likely.questions):
+            reading, looks = replace(reading, mapping=mapping), likely
+            _section("Read by what its names and values suggest (look them through):")
+            for line in _columns(looks)[1:]:
+                print(one_line(line))
     asked = [question for question in looks.questions if question.option != "mapping:judge"]
     answers = [_answer(question) for question in asked]
     # Where no column names the judge, the name of the file, or of what it is, does.

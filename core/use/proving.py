@@ -92,10 +92,16 @@ def proved(
     if going is None:
         rows = _drawn(judged, held, len(tries) + 1)
         if not rows:
-            raise InvalidOption(
-                f"{new}: no sealed item on which it parts from {old} is left. Collect both on "
-                "fresh items; `collect` keeps what was answered."
+            if tries:
+                raise InvalidOption(
+                    f"{new}: no sealed item on which it parts from {old} is left. Collect both on "
+                    "fresh items; `collect` keeps what was answered."
+                )
+            said = (
+                f"{new} is not shown to be better than {old}: they part on no sealed item, so that "
+                "no label can tell them apart. Collect both on fresh items, or change more."
             )
+            return Proved(state="not_shown", sentence=said, attempt=len(tries))
         going = Try(old=old, new=new, metric=metric, attempt=len(tries) + 1)
         if not np.isnan(judged.label[rows]).any():
             return _by_file(store, held, going, judged, rows)

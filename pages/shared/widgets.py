@@ -54,6 +54,8 @@ VOTES_BEHIND = "Votes behind"
 TAB = "tab"
 """Parameter of the tab that is open, on every page."""
 VISIT, SHOWN_PAGE = "judge of the visit", "page that was shown"
+PROVING = "proving"
+"""In the session: the version whose proof begins when *Improve* is opened."""
 URL: Literal["query-params"] = "query-params"
 OPEN_STORE = "store = Store.open(default_path(), read_only=True)"
 IMPORTS = {

@@ -74,7 +74,9 @@ def test_two_judges_killed_restarted_resumed_and_settled(chromium, tmp_path: Pat
                     job, items = files(tmp_path, steady.url, mortal.url)
                     visitor.open("/collect")
                     page.get_by_role("button", name="Open a job file").click()
-                    page.set_input_files("[data-testid=stFileUploaderDropzoneInput]", job)
+                    page.set_input_files(
+                        "[data-testid=stPopoverBody] [data-testid=stFileUploaderDropzoneInput]", job
+                    )
                     read(page, "Fields filled from job.toml. Add the file of items, questions.csv")
                     page.keyboard.press("Escape")
                     visitor.settle()

@@ -14,10 +14,12 @@ from judging_server import Server
 
 from core.__main__ import main
 from core.collect.items import read_file
+from core.collect.job_file import LAST, Settings
 from core.collect.rubric import PASS_FAIL, agreed, label_in
+from core.collect.trial import first_of
 from core.errors import AppellateError
 from core.schema import Selection
-from core.store import Store
+from core.store import Store, parts
 
 
 class Grader(Server):
@@ -357,3 +359,54 @@ def test_another_prompt_is_the_next_version_and_a_try_keeps_nothing(tmp_path, ca
     assert {name: judges.count(name) for name in judges} == dict.fromkeys(
         ("fair", "fair@v2", "fair@v3"), 40
     )
+
+
+def test_a_store_asks_as_its_last_job_did_with_another_prompt(tmp_path, capsys):
+    """What a prompt alone changes, the store knows: items, people, model and server."""
+    items, store = written(tmp_path / "answers.csv", answers(40)), str(tmp_path / "votes.duckdb")
+    prompt = tmp_path / "prompt.md"
+    prompt.write_text("Judge carefully.\n\n{{prompt}}\n\n{{response}}\n")
+    with Careful() as server:
+        first = ["collect", str(items), "--model", "openai/fair", "--base-url", server.url]
+        assert main([*first, "--store", store, "--max-calls", "40"]) == 0
+        assert "Next: python -m core audit" in capsys.readouterr().out
+        items.unlink()
+        again = ["collect", store, "--prompt", str(prompt)]
+        # A limit of the job before is none of this one, so that calls are agreed to anew.
+        assert main(again) == 2
+        assert server.calls == 40
+        assert main([*again, "--yes"]) == 0
+        assert server.calls == 80
+        said = capsys.readouterr()
+        assert "a new version, fair@v2" in said.err
+        assert f"Next: python -m core prove {store} fair@v2" in said.out
+    with Store.open(store) as opened:
+        rows = opened.export(Selection(sealed=True), kind="scores").to_pylist()
+        held = parts.read(opened)
+    assert {row["gold"] for row in rows if row["judge"] == "fair@v2"} == {0.0, 1.0}
+    assert len({row["item_id"] for row in rows}) == 40
+    # A try is of open items alone.
+    with Store.open(store) as opened:
+        names = parts.open_names(opened)
+        assert names is not None
+        assert len(names) == len(held.items)
+        given = Settings(options={"items_of": "answers"}, judges=({"model": "openai/fair"},))
+        cut = first_of(given.job(opened)[0], 40, opened)
+    assert {item.item_id for item in cut.items} == names
+
+
+def test_a_store_names_no_host_and_needs_a_job_to_remember(tmp_path, capsys):
+    store = str(tmp_path / "votes.duckdb")
+    with Store.open(store) as opened:
+        opened.set_flag("seen", "yes")
+    assert main(["collect", store]) == 2
+    assert "votes.duckdb remembers no job" in capsys.readouterr().err
+    rows = written(
+        tmp_path / "d.csv", [("p", "r", "fair", 1)], ("prompt", "response", "judge", "score")
+    )
+    assert main(["import", str(rows), "--store", store]) == 0
+    with Store.open(store) as opened:
+        elsewhere = '[[judge]]\nmodel = "openai/m"\nbase-url = "http://example.org/v1"\n'
+        opened.set_flag(LAST, f'items-of = "d"\nprotocol = "pass"\n{elsewhere}')
+    assert main(["collect", store, "--yes"]) == 2
+    assert "example.org" in capsys.readouterr().err

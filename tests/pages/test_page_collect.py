@@ -57,6 +57,7 @@ def own(own_store_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[AppTest,
 
 def fill(page: AppTest, url: str, model: str = "boastful") -> AppTest:
     page.text_input(key="collect-url").set_value(url)
+    page.segmented_control(key="collect-items").set_value("a data set")
     page.text_input(key="collect-model").set_value(model).run()
     assert not page.exception
     return page
@@ -174,6 +175,7 @@ def test_bad_rows_are_named(page, text, said):
 @pytest.mark.thorough
 def test_a_key_is_found_or_not_and_in_no_element(page, server, monkeypatch):
     variable = provider_variable("anthropic")
+    page.segmented_control(key="collect-items").set_value("a data set")
     page.segmented_control(key="collect-where").set_value("a provider").run()
     page.selectbox(key="collect-provider").set_value("anthropic")
     page.text_input(key="collect-model").set_value("some-model").run()
@@ -466,8 +468,7 @@ def test_replies_that_were_cut_off_are_asked_for_again_by_a_button(own):
         return found
 
     with type("CutOff", (Server,), {"completion": completion})() as server:
-        dropped(page, CSV)
-        fill(page, server.url)
+        dropped(fill(page, server.url), CSV)
         page.number_input(key="collect-votes-pairwise").set_value(2).run()
         page.button(key="collect-start").click().run()
         with Store.open(store_path) as store:

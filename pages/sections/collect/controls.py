@@ -171,7 +171,7 @@ def _items() -> ItemSource | None:
 
     Raises NoUsableVotes, UnreadableFile.
     """
-    kind = widgets.choice("What", [DATASET, FILE], key="collect-items")
+    kind = widgets.choice("What", [DATASET, FILE], key="collect-items", default=_usual())
     found = _of_dataset() if kind == DATASET else _of_file()
     if found is None:
         return None
@@ -192,6 +192,12 @@ def _items() -> ItemSource | None:
         first=first,
         dataset=given.strip() or found.dataset,
     )
+
+
+def _usual() -> str:
+    """Where items are from at first: of simulated data, which real answers do not go to, a file."""
+    here = {found.name: found.simulated for found in cached.datasets()}
+    return FILE if here.get(widgets.current_dataset(), True) else DATASET
 
 
 def _of_dataset() -> ItemSource | None:
@@ -275,6 +281,8 @@ def _protocol(source: ItemSource | None) -> dict[str, Any]:
         most = 1 if rules.reads == 1 else None
         chosen = st.multiselect("Votes of", known, key="collect-samples", max_selections=most)
         found["samples_of"] = tuple(chosen)
+    if rules.examples or rules.kind == "scores":
+        found |= _own_prompt(PAIR_PROMPT if rules.examples else SINGLE_PROMPT)
     with st.expander("More about the protocol"):
         return found | _more(name, rules)
 
@@ -338,7 +346,7 @@ def _more(name: str, rules: Rules) -> dict[str, Any]:
             default_of(Job, "few_shot"),
             key="collect-few-shot",
         )
-        found |= _own_prompt(PAIR_PROMPT) | _own_words()
+        found |= _own_words()
         found["own_answer"] = st.toggle(
             "The judge answers first",
             default_of(Job, "own_answer"),
@@ -354,8 +362,6 @@ def _more(name: str, rules: Rules) -> dict[str, Any]:
             help=CHANGE_HELP,
         )
         found["perturb"] = change or ""
-    if rules.kind == "scores":
-        found |= _own_prompt(SINGLE_PROMPT)
     if rules.examples:
         found["five"] = st.toggle(
             "Five levels", default_of(Job, "five"), key="collect-five", help=FIVE_HELP

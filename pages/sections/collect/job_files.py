@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 from typing import Any
 
 import streamlit as st
@@ -11,7 +12,7 @@ from core.collect.cli import known_options
 from core.collect.endpoint import HOSTS
 from core.collect.items import Item
 from core.collect.job import PROTOCOLS, Job, Judge
-from core.collect.job_file import parse, written
+from core.collect.job_file import LAST, parse, written
 from core.collect.perturbations import COLUMN
 from core.errors import AppellateError, InvalidOption
 from pages.sections.collect.controls import DATASET, FILE, LABELS, VOTES, PageState, in_words
@@ -27,6 +28,7 @@ from pages.sections.collect.endpoint import (
 from pages.shared import cached
 
 OPEN, SAID = "collect-job", "what the job file came to"
+MODEL, SEEN = key_of(1, "model"), "the page was seen"
 LARGEST = 10**6
 """Bytes of a job file."""
 Fields = Iterator[tuple[str, Any]]
@@ -34,11 +36,28 @@ Fields = Iterator[tuple[str, Any]]
 
 
 def opened() -> None:
-    """Fill the fields from a job file."""
+    """Fill the fields from a job file; at first from the last job of the store, whose next version
+    another prompt is.
+    """
+    # A link that names a model has fields of its own; the keys are those of a page that was left.
+    linked = SEEN not in st.session_state and MODEL in st.query_params
+    if not linked and not {"collect-file", "collect-of"} & st.session_state.keys():
+        _as_last()
+    st.session_state[SEEN] = True
     with st.popover("Open a job file", icon=":material/folder_open:"):
         st.file_uploader("Job file (TOML)", "toml", key=OPEN, on_change=_fill)
     if said := st.session_state.get(SAID):
         st.text(said)
+
+
+def _as_last() -> None:
+    """Set the fields as the last job had them, where the page can hold it."""
+    text = cached.get_store().flag(LAST)
+    if text is None:
+        return
+    with suppress(AppellateError):
+        st.session_state.update(dict(_fields(text, "the last job")))
+        st.session_state[SAID] = "Fields of the last job. Another prompt is its next version."
 
 
 def saved(state: PageState) -> None:

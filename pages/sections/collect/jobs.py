@@ -9,13 +9,15 @@ from typing import Any
 
 import streamlit as st
 
+from core.collect.cli import known_options
 from core.collect.endpoint import check_secrets, host_of
 from core.collect.job import Job, Terms, values_of
+from core.collect.job_file import keep
 from core.collect.plan import Plan, described, outcome, plan, proposed
 from core.collect.prompts import FOLDER
 from core.collect.registry import Started, begin, complete, forget, resume, runs, started
 from core.collect.runner import Run
-from core.collect.trial import tried
+from core.collect.trial import VERSION, first_of, tried
 from core.installation import INSTALLED, ROOT
 from core.store.browse import without_verdict
 from pages.sections.collect.by_hand import settle_by_hand
@@ -49,10 +51,16 @@ def start(state: PageState) -> None:
         nothing = not plan.calls and not plan.further_calls
         if st.button("Start", key="collect-start", type="primary", disabled=nothing):
             with errors():
-                begin(state.job, cached.changeable_store(), state.terms, keys=secret_keys())
+                store = cached.changeable_store()
+                begin(state.job, store, state.terms, keys=secret_keys())
+                # The next prompt is asked in the same way.
+                keep(store, state.job, state.terms, known_options())
                 st.rerun()
+        asked = st.button(f"Try {TRIED}", key="collect-try", help="Paid calls; no reply is kept.")
         lines = [in_words(line) for line in plan.sentences]
         st.text("\n".join(f"{line[:1].upper()}{line[1:]}." for line in lines))
+    with errors():
+        _trial(state, asked=asked)
     saved(state)
 
 
@@ -60,7 +68,6 @@ def prompt(state: PageState) -> None:
     """The prompt as it is sent, but for the texts of each item."""
     found = state.prompt
     with st.expander("The prompt"):
-        _trial(state)
         st.caption("System")
         st.code(found.system, language=None, wrap_lines=True)
         st.caption("User; judged texts stand in the places in double braces, fenced as data")
@@ -77,12 +84,15 @@ def prompt(state: PageState) -> None:
         )
 
 
-def _trial(state: PageState) -> None:
-    """Three calls, and their replies beside what was read; nothing of them is kept."""
-    asked = st.button(f"Try {TRIED}", key="collect-try", help="Paid calls; no reply is kept.")
+def _trial(state: PageState, *, asked: bool) -> None:
+    """Three calls, where they are asked for, and their replies beside what was read; nothing of
+    them is kept.
+    """
     if asked:
         st.session_state["tried"] = tried(
-            state.job, TRIED, keys=secret_keys(), **values_of(state.terms)
+            first_of(state.job, TRIED, cached.get_store()),
+            keys=secret_keys(),
+            **values_of(state.terms),
         )
     for each in st.session_state.get("tried", ()):
         st.text(f"{each.item_id}: {each.read}")
@@ -221,6 +231,13 @@ def _links(run: Run) -> None:
         "raters": None,
     }
     with st.container(horizontal=True):
+        for name in (judge.name for judge in job.judges if VERSION.fullmatch(judge.name)):
+            widgets.goto(
+                f"Prove {name}",
+                "improve.py",
+                key=f"collect-prove-{name}-{run.job_id}",
+                **here | {"newer": name, widgets.PROVING: name},
+            )
         for text, page in _pages(job):
             widgets.goto(
                 text, page, key=f"collect-to-{page.removesuffix('.py')}-{run.job_id}", **here

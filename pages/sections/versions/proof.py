@@ -50,7 +50,11 @@ def proof_section() -> None:
             st.text(each.said or each.sentence)
     key = f"proof of {new} over {old} by {metric}"
     found: Proved | None = st.session_state.get(key)
-    if (found is None or found.sheet is None) and st.button(f"Prove {new}", key="prove"):
+    # Both are asked: one is the button, drawn where a proof can begin.
+    wanted = st.session_state.pop(widgets.PROVING, None) == new
+    if (found is None or found.sheet is None) and (
+        st.button(f"Prove {new}", key="prove") or wanted
+    ):
         st.session_state[key] = proved(store, new, old, metric=metric)
         st.rerun()
     if found is None:

@@ -1,0 +1,210 @@
+"""What a table of a stranger shows is enough to read it, to ask about it, or to say what it is."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from core.errors import AmbiguousLabels, UnreadableFile
+from core.importers import inspect, read
+from core.importers.by_plan import answered
+from core.reading.facts import side
+from core.schema import ImportResult
+
+N = 40
+IDS = [f"q{k}" for k in range(N)]
+TEXTS = [f"The answer to question number {k} is that it depends on the case" for k in range(N)]
+LEVELS = [k % 5 + 1 for k in range(N)]
+WORDS = ("correct", "contradictory", "incomplete", "irrelevant", "off topic")
+
+
+def sheet(**columns: Any) -> bytes:
+    """A CSV file: a list per column, or one cell for all rows."""
+    every = [c if isinstance(c, list) else [c] * N for c in columns.values()]
+    rows = [",".join(map(str, row)) for row in zip(*every, strict=True)]
+    return "\n".join([",".join(columns), *rows]).encode()
+
+
+def asked(data: bytes, *, option: str) -> tuple[str, ImportResult]:
+    """The only question about a file, and what its answer by an option that it offers reads."""
+    (question,) = inspect(data, "file.csv").questions
+    assert option in [typed for typed, _ in question.choices]
+    with pytest.raises(AmbiguousLabels):
+        read([("file.csv", data)])
+    (reading,) = read([("file.csv", data)], answered(option))
+    return question.text, reading
+
+
+def test_numbers_that_stand_for_words_are_asked_about() -> None:
+    data = sheet(
+        id=IDS, response=TEXTS, judge_label=LEVELS, judge_name_of_it=[WORDS[k - 1] for k in LEVELS]
+    )
+    text, reading = asked(data, option="--metrics judge_label")
+    assert "codes of categories" in text
+    assert reading.votes.num_rows == N
+    with pytest.raises(UnreadableFile):
+        read([("file.csv", data)], answered("--unused judge_label"))
+
+
+def test_categories_beside_gold_are_named_and_not_read() -> None:
+    said = [WORDS[k % 3] for k in range(N)]
+    gold = [WORDS[k % 5 % 3] for k in range(N)]
+    for data in (
+        sheet(id=IDS, gold_label=gold, gemma=said),
+        sheet(id=IDS, gold_label=gold, predicted=said),
+    ):
+        with pytest.raises(UnreadableFile, match="3 categories without an order"):
+            read([("file.csv", data)])
+
+
+def test_a_word_before_the_names_of_scores_is_asked_about() -> None:
+    data = sheet(
+        **{
+            "Case ID": IDS,
+            "Question": TEXTS,
+            "Nova Clarity": LEVELS,
+            "Nova Tone": LEVELS[::-1],
+            "Orion Clarity": LEVELS[::-1],
+            "Orion Tone": LEVELS,
+        }
+    )
+    questions = inspect(data, "file.csv").questions
+    assert any("'Nova', 'Orion'" in question.text for question in questions)
+    (reading,) = read(
+        [("file.csv", data)], answered("--map 'model=first word' --metrics Clarity Tone")
+    )
+    assert set(reading.votes["model"].to_pylist()) == {"Nova", "Orion"}
+    assert set(reading.votes["metric"].to_pylist()) == {"clarity", "tone"}
+    assert reading.votes.num_rows == 4 * N
+
+
+def test_people_in_a_column_of_names_score_what_stands_beside_them() -> None:
+    data = json.dumps(
+        [
+            {
+                "id": k,
+                "source": text,
+                "marks": {
+                    f"annotator_{who}": {"fluency": k % 3 + 1, "meaning": (k + who) % 3 + 1}
+                    for who in (1, 2, 3)
+                },
+            }
+            for k, text in enumerate(TEXTS)
+        ]
+    ).encode()
+    (reading,) = read([("file.json", data)])
+    assert set(reading.votes["rater_type"].to_pylist()) == {"human"}
+    assert set(reading.votes["metric"].to_pylist()) == {"fluency", "meaning"}
+    assert reading.votes.num_rows == 6 * N
+
+
+def test_what_gold_says_in_other_words_is_no_judge() -> None:
+    gold = ["A" if k % 3 else "B" for k in range(N)]
+    data = sheet(
+        id=IDS,
+        model_a="cat",
+        model_b="dog",
+        prediction=["A\\n\\nfinal" if k % 4 else "B" for k in range(N)],
+        ground_truth=gold,
+        winner_a=[int(word == "A") for word in gold],
+        winner_model=["cat" if word == "A" else "dog" for word in gold],
+    ).replace(b"\\n\\nfinal", b"")
+    (reading,) = read([("file.csv", data)])
+    assert reading.votes.num_rows == N
+    assert sum(vote == 1 for vote in reading.votes["vote"].to_pylist()) == N - N // 4
+    assert reading.votes["gold"].null_count == 0
+
+
+def test_two_words_of_gold_that_nobody_knows_are_asked_about() -> None:
+    said = ["red team" if k % 3 else "blue team" for k in range(N)]
+    gold = ["red team" if k % 4 else "blue team" for k in range(N)]
+    data = sheet(
+        id=IDS, ground_truth=gold, result=said, preference=[int(w[0] == "r") for w in said]
+    )
+    looks = inspect(data, "file.csv")
+    assert looks.roles["preference"] == "not used"
+    texts = " ".join(question.text for question in looks.questions)
+    assert "'blue team', 'red team' in 'result'" in texts
+    options = "--label-map 'red team=A' 'blue team=B' --judges result"
+    (reading,) = read([("file.csv", data)], answered(options))
+    assert sum(reading.votes["vote"].to_pylist()) == sum(1 if w[0] == "r" else -1 for w in said)
+
+
+def test_two_scores_may_be_a_persons_and_a_judges() -> None:
+    data = sheet(id=IDS, query=TEXTS, trec_judgment=LEVELS, o_score=LEVELS[::-1])
+    text, reading = asked(data, option="--people trec_judgment --judges o_score")
+    assert "people's, a judge's" in text
+    assert reading.votes["gold"].to_pylist() == LEVELS
+    assert reading.votes["score"].to_pylist() == LEVELS[::-1]
+
+
+def test_few_rows_of_results_are_named_as_results() -> None:
+    head = "model,flip_rate,accuracy,tie_rate,win_rate\n"
+    with pytest.raises(UnreadableFile, match="table of results"):
+        read([("file.csv", (head + "a,.1,.8,.1,.5\nb,.2,.7,.1,.4\n").encode())])
+
+
+def test_one_question_is_put_once() -> None:
+    data = sheet(
+        id=[f"q{k // 2}" for k in range(N)],
+        model=["x" if k % 2 else "y" for k in range(N)],
+        is_biased=["True" if k % 3 else "False" for k in range(N)],
+        is_rude=["True" if k % 5 else "False" for k in range(N)],
+    )
+    texts = [question.text for question in inspect(data, "file.csv").questions]
+    assert len(texts) == len(set(texts))
+
+
+def test_a_reply_says_what_its_first_line_says() -> None:
+    assert [side(cell) for cell in ("ANSWER_A\n\nPROPOSED", "B\nA was long", "no\nA")] == [
+        1,
+        -1,
+        None,
+    ]
+
+
+def test_sides_may_stand_beside_any_noun() -> None:
+    data = sheet(
+        id=IDS,
+        judge="gpt",
+        verdict=["Sentence A" if k % 3 else "Sentence B" for k in range(N)],
+        text1=TEXTS,
+        text2=[text.upper() for text in TEXTS],
+    )
+    (reading,) = read([("file.csv", data)])
+    assert sum(reading.votes["vote"].to_pylist()) == sum(1 if k % 3 else -1 for k in range(N))
+
+
+def test_a_key_that_is_joined_of_other_columns_names_no_item() -> None:
+    columns: dict[str, Any] = {
+        "run_key": [f"q{k // 4}|{'cot' if k % 2 else 'plain'}|{k // 2 % 2}" for k in range(N)],
+        "question_id": [f"q{k // 4}" for k in range(N)],
+        "model_a": "cat",
+        "model_b": "dog",
+        "judge_model": "gpt-4o",
+        "style": ["cot" if k % 2 else "plain" for k in range(N)],
+        "repeat": [k // 2 % 2 for k in range(N)],
+        "winner": ["A" if k % 3 else "B" for k in range(N)],
+    }
+    text, reading = asked(sheet(**columns), option="--version style")
+    assert "'style'" in text
+    assert len(set(reading.votes["item_id"].to_pylist())) == N // 4
+
+
+def test_temperatures_that_tell_rows_apart_are_asked_about() -> None:
+    data = sheet(
+        question_id=[f"q{k // 2}" for k in range(N)],
+        model_a=["cat" if k // 2 % 2 else "fox" for k in range(N)],
+        model_b="dog",
+        human_winner=["model_a" if k // 2 % 3 else "model_b" for k in range(N)],
+        temperature=[k % 2 for k in range(N)],
+        model_name="google/gemma-3-1b",
+        winner=["A" if k % 3 else "B" for k in range(N)],
+    )
+    text, reading = asked(data, option="--version temperature")
+    assert "'temperature'" in text
+    assert reading.votes.num_rows == N
+    judges = {name.partition("@")[0] for name in reading.votes["judge"].to_pylist()}
+    assert judges == {"google/gemma-3-1b"}
