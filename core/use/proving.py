@@ -92,6 +92,11 @@ def proved(
     if going is None:
         rows = _drawn(judged, held, len(tries) + 1)
         if not rows:
+            if tries:
+                raise InvalidOption(
+                    f"{new}: no sealed item on which it parts from {old} is left. Collect both on "
+                    "fresh items; `collect` keeps what was answered."
+                )
             said = (
                 f"{new} is not shown to be better than {old}: they part on no sealed item, so that "
                 "no label can tell them apart. Collect both on fresh items, or change more."

@@ -192,7 +192,7 @@ def test_without_extras_every_other_command_answers(
     for arguments, said in (
         (["audit", "new.csv", "--against", "old.csv"], "Against"),
         (["audit", "new.csv", "--against", "old.csv", "--json", "-"], '"against"'),
-        (["demo"], "Simulated votes"),
+        (["demo"], "Planted: sim-judge-first-slot"),
         (["doctor", "new.csv"], "audit"),
         (["label", "new.csv", "--count", "3"], "to be labelled"),
         (["simulate", "made.csv.gz", "--items", "4"], "rows of simulated"),
