@@ -173,8 +173,13 @@ class Scores(Draft):
             and main[0].kind == "number"
             and (set(c.numbers) <= scales or _within(c, main[0]))
         ]
+        # Beside scores and nothing of people, pass and fail may be theirs.
+        unjudged = bool(main) and not people and not gold
         alike += [
-            c for c in rest if c.kind in ("pass", "level") and any(m.kind == c.kind for m in main)
+            c
+            for c in rest
+            if (c.kind in ("pass", "level") and any(m.kind == c.kind for m in main))
+            or (unjudged and c.kind == "pass" and c.distinct == 2 and main[0].kind != "pass")
         ]
         alike = [c for c in alike if not (c.what - {"score", "verdict"})]
         alike += [c for c in rest if c.kind == "short" and any(c.folded == m.folded for m in main)]

@@ -236,3 +236,15 @@ def test_questions_and_reasons_under_other_names_are_read_and_the_rest_is_listed
     assert reading.votes["rationale"].to_pylist()[:2] == ["Reason 0.", "Reason 1."]
     assert reading.votes["score"].to_pylist()[:3] == [0, 1, 0]
     assert any("Not used" in note and "'Human notes'" in note for note in reading.notes)
+
+
+def test_thumbs_beside_a_grade_are_asked_about():
+    rows = [
+        (k, f"Answer {k} of some length.", "👍" if k % 3 else "👎", f"{40 + k * k % 53}%")
+        for k in range(60)
+    ]
+    text = table("id,output,thumbs,grader score", rows)
+    with pytest.raises(AppellateError, match="'thumbs' holds values as 'grader score' does"):
+        read_one(text)
+    reading = read_one(text, people=("thumbs",))
+    assert reading.votes["gold"].to_pylist()[:3] == [0, 1, 1]
