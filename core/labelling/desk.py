@@ -22,6 +22,7 @@ from ..store.labelling import (
     label_log,
     label_plan,
     order_size,
+    sealed_places,
     unit_models,
     unit_texts,
     unit_votes,
@@ -60,13 +61,16 @@ class Desk:
         self.store, self.plan, self.sharing = store, plan, sharing
         self.size = order_size(store, plan.dataset)
         self._texts: dict[int, UnitTexts] = {}
+        self._sealed = sealed_places(store, plan.dataset)
         self.session = self._read()
 
     def _read(self) -> Session:
         log = label_log(self.store, self.plan.dataset)
         levels = self.plan.kind == "scores" and self.scale != PASS_OR_FAIL
         near = float(levels)
-        return Session(self.size, self.plan.seed, log, sharing=self.sharing, near=near)
+        return Session(
+            self.size, self.plan.seed, log, sharing=self.sharing, near=near, sealed=self._sealed
+        )
 
     def refresh(self) -> None:
         """Read the log anew: others may label too."""

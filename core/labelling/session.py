@@ -52,12 +52,21 @@ class Session:
     """State of labelling one data set: units 0 … n − 1 in the order drawn, and the log so far.
 
     near : difference of two labels up to which people do not contradict each other: one level.
+    sealed : units that are kept for proofs and shown to nobody here.
     """
 
     def __init__(
-        self, n: int, seed: int, log: Iterable[Line], *, sharing: Sharing = "part", near: float = 0
+        self,
+        n: int,
+        seed: int,
+        log: Iterable[Line],
+        *,
+        sharing: Sharing = "part",
+        near: float = 0,
+        sealed: frozenset[int] = frozenset(),
     ) -> None:
         self.n, self.seed, self.sharing, self.near = n, seed, sharing, near
+        self.sealed = sealed
         self._of: dict[str, dict[int, Line]] = {}
         self._skipped: dict[str, dict[int, int]] = {}
         self._again: dict[str, list[Line]] = {}
@@ -101,9 +110,8 @@ class Session:
         those of the others left out but for the part that all share; then what the person skipped.
         """
         own, skipped = self._of.get(person, {}), self._skipped.get(person, {})
-        found = [place for place in self.contested() if place not in own and place not in skipped][
-            :most
-        ]
+        done = own.keys() | skipped.keys() | self.sealed
+        found = [place for place in self.contested() if place not in done][:most]
         if len(found) == most:
             return found
         others: set[int] = set()
@@ -113,11 +121,11 @@ class Session:
                     others |= {place for place in labels if not self.shared(place)}
         third = set(found)
         for place in range(self.n):
-            if not any(place in taken for taken in (own, skipped, others, third)):
+            if not any(place in taken for taken in (done, others, third)):
                 found.append(place)
                 if len(found) == most:
                     return found
-        waiting = sorted(skipped, key=skipped.__getitem__)
+        waiting = sorted(skipped.keys() - self.sealed, key=skipped.__getitem__)
         return [*found, *waiting][:most]
 
     def contested(self) -> list[int]:
@@ -152,7 +160,7 @@ class Session:
         wanted = max(math.floor(n * REPEATED), min(LEAST_REPEATS, (n - APART) // 3))
         if n <= APART or len(again) >= wanted:
             return None
-        asked = {line.place for line in again}
+        asked = self.sealed.union(line.place for line in again)
         earlier = list(own)[:-APART]
         return next((place for place in earlier if place not in asked), None)
 

@@ -117,8 +117,10 @@ def _heads(desk: Desk) -> tuple[str, ...]:
 
 
 def _cards(desk: Desk, labels: int) -> Iterator[tuple[str | None, ...]]:
-    for place, unit in enumerate(unit_names(desk.store, desk.plan.dataset)[:labels]):
-        card = desk.card(SHEET_PERSON, place)
+    units = unit_names(desk.store, desk.plan.dataset)
+    open_ = [place for place in range(len(units)) if place not in desk.session.sealed]
+    for place in open_[:labels]:
+        unit, card = units[place], desk.card(SHEET_PERSON, place)
         code = card_code(desk.plan.seed, place, unit)
         yield (f"{desk.plan.seed:x}", code, card.prompt, *card.texts)
 

@@ -17,6 +17,7 @@ import numpy as np
 from ..errors import NoUsableVotes, UnknownName
 from ..records import FloatArray, IntArray
 from ..schema import UNNAMED, Kind
+from . import parts
 from .connection import Change, Database, Snapshot
 from .schema import RUBRIC
 
@@ -233,6 +234,20 @@ def order_size(store: Database | Snapshot, dataset: str) -> int:
             "select count(*) from label_order where dataset = ?", [dataset_number(moment, dataset)]
         )
     return int(n)
+
+
+def sealed_places(store: Database | Snapshot, dataset: str) -> frozenset[int]:
+    """Places of the units that are sealed for proofs, which nobody labels before a proof asks."""
+    with store.snapshot() as moment:
+        held = parts.read(moment)
+        if held is None:
+            return frozenset()
+        rows = moment.rows(
+            """select o.place, coalesce(o.item, c.item) from label_order o
+               left join comparisons c on c.id = o.comparison where o.dataset = ?""",
+            [dataset_number(moment, dataset)],
+        )
+    return frozenset(place for place, item in rows if held.is_sealed(item))
 
 
 def unit_names(store: Database | Snapshot, dataset: str) -> list[tuple[str | None, ...]]:

@@ -63,12 +63,17 @@ def test_no_output_holds_what_is_sealed(store, tmp_path, capsys):
     assert main(["report", str(path), "--html", str(out["html"])]) == 0
     assert main(["report", str(path), "--brief", "--html", str(out["brief"])]) == 0
     assert main(["export", str(exported), "--what", "scores", "--store", str(path)]) == 0
-    texts = {each.name: each.read_text("utf-8") for each in (*out.values(), exported, people)}
+    sheet = tmp_path / "sheet.csv"
+    assert main(["label", str(path), "--dataset", "v1", "--sheet", str(sheet)]) == 0
+    texts = {
+        each.name: each.read_text("utf-8") for each in (*out.values(), exported, people, sheet)
+    }
     texts["terminal"] = "".join(capsys.readouterr())
     assert {name for name, text in texts.items() if shown(text) & sealed} == set()
     # What is open is there, so that the search finds what there is.
     assert shown(texts["all.csv"])
     assert shown(texts["out.csv"])
+    assert shown(texts["sheet.csv"])
 
 
 @pytest.mark.thorough
@@ -78,8 +83,7 @@ def test_no_page_holds_what_is_sealed(store, monkeypatch):
     monkeypatch.setenv("APPELLATE_STORE", str(path))
     app = new_app()
     held = {}
-    # *Label* shows a card of any item, and no verdict on it.
-    names = sorted(NAMES.keys() - {"label"}, key=lambda name: name != "verdict")
+    names = sorted(NAMES, key=lambda name: name != "verdict")
     for name in names:
         page = opened(app, name)
         assert not page.exception, name
