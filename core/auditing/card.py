@@ -61,13 +61,13 @@ def card_of(judge: JudgeAudit, others: Sequence[JudgeAudit] = ()) -> Card:
     """
     towards = judge[DIRECTION]
     ties = towards.gold_ties if towards else 0.0
-    refused = [
-        other.judge
+    refused = {
+        other.judge: other.overall.word
         for other in others
         if other.judge != judge.judge
         and other.rater_type != "human"
         and other.overall.verdict == "do_not_trust"
-    ]
+    }
     return card(
         judge.judge,
         judge.overall,
@@ -87,18 +87,18 @@ def card(
     *,
     exact: Estimate | None = None,
     person: bool = False,
-    refused: Sequence[str] = (),
+    refused: Mapping[str, str] | None = None,
 ) -> Card:
     """The card of one judge.
 
     results : one per check.  figures : what questions add to the line of figures.
     exact : share of gold's very labels, ties included, where it is to stand beside half credit.
     person : the votes are people's, by whom judges are measured where there is no gold.
-    refused : other judges not to be trusted, named where there is room.
+    refused : other judges not to be trusted → the words of their cards, named where there is room.
     """
     of = {result.check: result for result in results}
     alone = person and of["accuracy"].interval is None and of["agreement"].interval is None
-    headline = PEOPLE if alone else _headline(judge, overall, of, exact is not None, refused)
+    headline = PEOPLE if alone else _headline(judge, overall, of, exact is not None, refused or {})
     return Card(
         judge=judge,
         verdict=overall.verdict,
@@ -111,7 +111,9 @@ def card(
     )
 
 
-def _headline(judge: str, overall: Overall, of: Found, ties: bool, refused: Sequence[str]) -> str:
+def _headline(
+    judge: str, overall: Overall, of: Found, ties: bool, refused: Mapping[str, str]
+) -> str:
     """What to do with a judge and why, from grades alone; whom not to use where there is room."""
     fine = [part for part in (_merit(of, ties), _order(of), _honest(of)) if part]
     graver = sorted(overall.because, key=lambda check: BY_NAME[check].gravity)
@@ -131,7 +133,9 @@ def _headline(judge: str, overall: Overall, of: Found, ties: bool, refused: Sequ
         first = [f"{lead}{judge} {enumerated(fine[:n])}." for n in (3, 2, 1)]
     if not refused:
         return longest(first, [judge])
-    others = f"Not for decisions: {refused[0] if len(refused) == 1 else f'{len(refused)} others'}."
+    words = {*refused.values()}
+    word = words.pop() if len(words) == 1 else "Not for decisions"
+    others = f"{word}: {next(iter(refused)) if len(refused) == 1 else f'{len(refused)} others'}."
     return longest(
         [f"{first[0]} {others}", *(f"{one} {others}" for one in first), *first], [judge, *refused]
     )

@@ -111,7 +111,10 @@ def test_a_headline_stays_short_whatever_fails_and_whatever_a_judge_is_called():
     name = checks[0].judge
     for verdict in ("trust_with_limits", "do_not_trust", "cannot_say"):
         overall = Overall(verdict=verdict, because=tuple(NAMES), unchecked=())
-        refused = ["another one that nobody may use", "and a third"]
+        refused = {
+            "another one that nobody may use": "Not to be used",
+            "and a third": "Not to be used",
+        }
         said = first.card(name, overall, checks, (), refused=refused).said.headline
         assert words(said, [name, *refused]) <= MOST_WORDS
 

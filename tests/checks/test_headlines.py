@@ -156,7 +156,7 @@ def test_the_demo_names_the_judge_to_use_and_the_one_not_to(demo):
     said = overview_answer(demo)
     assert said.headline == (
         "May decide: sim-judge-careful is nearly always right, ignores order and is honest about "
-        "doubt. Not for decisions: sim-judge-first-slot."
+        "doubt. Not to be used: sim-judge-first-slot."
     )
     refused = [j.judge for j in demo.judges if j.overall.verdict == "do_not_trust"]
     assert refused == ["sim-judge-first-slot"]

@@ -314,7 +314,7 @@ def test_repr_is_short(demo: core.use.one_call.ShownAudit) -> None:
 def test_a_notebook_shows_answer_picture_and_table(demo: core.use.one_call.ShownAudit) -> None:
     html = demo._repr_html_()
     assert len(html.encode()) < 20_000
-    assert "Not for decisions: sim-judge-first-slot" in html
+    assert "Not to be used: sim-judge-first-slot" in html
     assert html.count("<rect ") == 7
     assert html.count("<tr>") == 8
     accuracy = demo.judges["sim-judge-careful"].accuracy.value
