@@ -17,7 +17,7 @@ from core.collect.plan import Plan, described, outcome, plan, proposed
 from core.collect.prompts import FOLDER
 from core.collect.registry import Started, begin, complete, forget, resume, runs, started
 from core.collect.runner import Run
-from core.collect.trial import VERSION, first_of, tried
+from core.collect.trial import VERSION, first_of, seal, tried
 from core.installation import INSTALLED, ROOT
 from core.store.browse import without_verdict
 from pages.sections.collect.by_hand import settle_by_hand
@@ -52,6 +52,8 @@ def start(state: PageState) -> None:
         if st.button("Start", key="collect-start", type="primary", disabled=nothing):
             with errors():
                 store = cached.changeable_store()
+                if (sealed := seal(state.job, store)) is not None:
+                    st.session_state["sealed"] = sealed
                 begin(state.job, store, state.terms, keys=secret_keys())
                 # The next prompt is asked in the same way.
                 keep(store, state.job, state.terms, known_options())
@@ -59,6 +61,8 @@ def start(state: PageState) -> None:
         asked = st.button(f"Try {TRIED}", key="collect-try", help="Paid calls; no reply is kept.")
         lines = [in_words(line) for line in plan.sentences]
         st.text("\n".join(f"{line[:1].upper()}{line[1:]}." for line in lines))
+    if "sealed" in st.session_state:
+        st.text(f"{st.session_state['sealed']}.")
     with errors():
         _trial(state, asked=asked)
     saved(state)
