@@ -58,6 +58,10 @@ def test_what_a_file_does_not_say_is_not_shown(tmp_path, monkeypatch):
     ]
     file.write_text("\n".join(["id,output,human_passed,judge_passed", *rows]), encoding="utf-8")
     app = filled(tmp_path / "few.duckdb", read([(file.name, file)]), monkeypatch)
+    # Beside two pictures the checks as a matrix, and for a phone those that are settled.
+    specs = [one.proto.spec for one in opened(app, "verdict").get("plotly_chart")]
+    assert len(specs) == 4
+    assert sum("follows people" in spec for spec in specs) == 1
     said = all_text(opened(app, "examples"))
     assert "judge says pass, people say fail." in said
     assert "nan" not in said.lower().split()

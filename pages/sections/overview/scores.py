@@ -7,7 +7,7 @@ from dataclasses import replace
 import streamlit as st
 
 from core.auditing.checks import SCORE_CHECKS
-from core.auditing.figure import MOST_ROWS, check_matrix
+from core.auditing.figure import MOST_ROWS, check_grid, check_matrix
 from core.auditing.overall import GRADE_OF, SIGNS, checks_made, what_to_do
 from core.questions.scores.audited import ScoreAudit
 from core.questions.scores.figure import distribution_figure, levels_figure
@@ -33,15 +33,22 @@ def scores_section(state: Screen) -> None:
     signs = {audit.whose: GRADE_OF[audit.overall.verdict] for audit in shown}
     made = {result.check for result in results if result.applicable}
     checks = [check.name for check in SCORE_CHECKS if check.name in made]
-    with st.container(key="wide-score-matrix"):
-        st.plotly_chart(
-            check_matrix(results, names, checks, signs=signs, theme=state.look),
-            key="score-matrix-figure",
-            theme=None,
-            config=widgets.PLOTLY_CONFIG,
-            alt="Grade of each check for each judge of single answers",
-        )
-        st.caption(LEGEND.partition(" A cell")[0])
+    best = [one for one in results if one.judge == names[0] and one.grade != "unknown"]
+    # A phone has room for what is settled of one judge.
+    figures = {"wide": check_matrix(results, names, checks, signs=signs, theme=state.look)}
+    if best:
+        made_of_it = [one.check for one in best]
+        figures["narrow"] = check_grid(best, names[0], made_of_it, theme=state.look)
+    for room, fig in figures.items():
+        with st.container(key=f"{room}-score-matrix"):
+            st.plotly_chart(
+                fig,
+                key=f"{room}-score-matrix-figure",
+                theme=None,
+                config=widgets.PLOTLY_CONFIG,
+                alt="Grade of each check for each judge of single answers",
+            )
+    st.caption(LEGEND.partition(" A cell")[0])
     for audit in shown[1:]:
         sign = SIGNS[GRADE_OF[audit.overall.verdict]]
         st.text(f"{sign} {audit.whose}: {audit.headline}")
