@@ -13,7 +13,7 @@ from ..errors import InvalidOption
 from ..store import Store, parts
 from ..store.ledger import all_replies, asked_as
 from .job import Job
-from .protocols import stages
+from .protocols import examples_of, stages
 from .registry import start
 
 if TYPE_CHECKING:
@@ -140,13 +140,24 @@ def next_steps(job: Job, store: str) -> tuple[str, ...]:
 def seal(job: Job, store: Store) -> str | None:
     """Split the store before a second version of a judge writes in it (`core.store.parts.split`);
     what to say, None if it was split before or every judge is a first version.
+
+    Raises InvalidOption where an example in the prompt would be sealed.
     """
-    if not any(VERSION.fullmatch(judge.name) for judge in job.judges):
+    found = None
+    if any(VERSION.fullmatch(judge.name) for judge in job.judges):
+        with store.change() as change:
+            if parts.read(change) is None:
+                found, items = parts.split(change, secrets.token_hex(8)), parts.items_of(change)
+    with store.snapshot() as moment:
+        names = parts.open_names(moment)
+    shown = examples_of(job) if names is not None else ()
+    if hidden := [item.item_id for item in shown if item.item_id not in (names or ())]:
+        raise InvalidOption(
+            f"{len(hidden)} of {len(shown)} examples are sealed for `prove`, and an example shows "
+            "its label: collect what is open, as `export` writes it, or ask without examples"
+        )
+    if found is None:
         return None
-    with store.change() as change:
-        if parts.read(change) is not None:
-            return None
-        found, items = parts.split(change, secrets.token_hex(8)), parts.items_of(change)
     return (
         f"{len(found.items):,} of {items:,} items are open, the others sealed for `prove`: read "
         "and tune on what is open"

@@ -16,8 +16,10 @@ from judging_jobs import lists, pairs
 from core.collect.job import Job, Judge
 from core.collect.prompts import FOLDER, NAMES, load, messages
 from core.collect.protocols import examples_of, judged, orderings, stages
+from core.collect.trial import seal
 from core.errors import InvalidOption, TooFewLabels, UnreadableFile
-from core.store import Store
+from core.importers import ReadOptions, read
+from core.store import Store, parts
 
 FENCE = "0123456789abcdef"
 
@@ -141,6 +143,22 @@ def test_examples_are_labelled_fixed_by_the_seed_and_not_judged():
         assert said in user
     with pytest.raises(TooFewLabels, match="6"):
         examples_of(local(few_shot=6))
+
+
+def test_no_example_is_sealed():
+    """An example shows a label: none of what is kept for proofs, nor of what comes later."""
+    job = local(few_shot=2, votes=2)
+    rows = "\n".join(f"q{k},j,1,1" for k in range(6))
+    (votes,) = read([("votes.csv", f"item_id,judge,vote,gold\n{rows}".encode())], ReadOptions())
+    with Store.holding([votes]) as store:
+        assert seal(job, store) is None
+        with store.change() as change:
+            parts.write(change, parts.Parts(seed="s", items=frozenset()))
+        with pytest.raises(InvalidOption, match="2 of 2 examples are sealed"):
+            seal(job, store)
+        with store.change() as change:
+            parts.open_all(change)
+        assert seal(job, store) is None
 
 
 def test_no_example_closes_the_fence_or_fills_a_place():
