@@ -143,22 +143,22 @@ def seal(job: Job, store: Store) -> str | None:
 
     Raises InvalidOption where an example in the prompt would be sealed.
     """
-    found = None
+    said = None
     if any(VERSION.fullmatch(judge.name) for judge in job.judges):
         with store.change() as change:
             if parts.read(change) is None:
-                found, items = parts.split(change, secrets.token_hex(8)), parts.items_of(change)
+                n_open = len(parts.split(change, secrets.token_hex(8)).items)
+                said = (
+                    f"{n_open:,} of {parts.items_of(change):,} items are open, the others sealed "
+                    "for `prove`: read and tune on what is open"
+                )
     with store.snapshot() as moment:
         names = parts.open_names(moment)
-    shown = examples_of(job) if names is not None else ()
-    if hidden := [item.item_id for item in shown if item.item_id not in (names or ())]:
+    if hidden := [
+        one for one in examples_of(job) if names is not None and one.item_id not in names
+    ]:
         raise InvalidOption(
-            f"{len(hidden)} of {len(shown)} examples are sealed for `prove`, and an example shows "
-            "its label: collect what is open, as `export` writes it, or ask without examples"
+            f"{len(hidden)} of {job.few_shot} examples are sealed for `prove`, and an example "
+            "shows its label: collect what is open, as `export` writes it, or ask without examples"
         )
-    if found is None:
-        return None
-    return (
-        f"{len(found.items):,} of {items:,} items are open, the others sealed for `prove`: read "
-        "and tune on what is open"
-    )
+    return said

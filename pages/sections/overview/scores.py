@@ -37,8 +37,9 @@ def scores_section(state: Screen) -> None:
     # A phone has room for what is settled of one judge.
     figures = {"wide": check_matrix(results, names, checks, signs=signs, theme=state.look)}
     if best:
-        made_of_it = [one.check for one in best]
-        figures["narrow"] = check_grid(best, names[0], made_of_it, theme=state.look)
+        figures["narrow"] = check_grid(
+            best, names[0], [one.check for one in best], theme=state.look
+        )
     for room, fig in figures.items():
         with st.container(key=f"{room}-score-matrix"):
             st.plotly_chart(
