@@ -226,16 +226,21 @@ def is_database(path: Path) -> bool:
 def read_store(path: Path, *, sealed: bool = False) -> list[StoredDataset]:
     """Everything that a store file holds, through the canonical columns. The file is not changed.
 
-    Raises StoreInUse: another process has the file open. UnreadableFile: the file is damaged, or of
-    DuckDB but no store. NoUsableVotes: nothing is in it.
+    What a store says of how it was read, as from a copy, stands in the notes of the first of them.
+
+    Raises StoreInUse: another process changes the file all the time. UnreadableFile: the file is
+    damaged, or of DuckDB but no store. NoUsableVotes: nothing is in it.
     """
     with Database.open(path, read_only=True) as store:
         store.check()
         with store.snapshot() as moment:
             stored = list(_datasets(moment, path.name, sealed))
+        notes = store.notes
     if not stored:
         raise NoUsableVotes(f"{path}: this store holds no vote, score or ranking")
-    return stored
+    first = stored[0]
+    read_so = replace(first.reading, notes=(*notes, *first.reading.notes))
+    return [replace(first, reading=read_so), *stored[1:]]
 
 
 def _datasets(store: Snapshot, file: str, sealed: bool) -> Iterator[StoredDataset]:

@@ -293,6 +293,8 @@ def run_import(options: argparse.Namespace) -> int:
                 report = store.load(
                     found.reading, dataset=dataset, on_conflict=conflict, simulated=found.simulated
                 )
+                for note in found.reading.notes:
+                    complain(one_line(note))
                 name = f"{one_line(found.reading.name)}, {one_line(found.dataset)}"
                 told.append(f"{name}: {one_line(report.sentence)}")
                 if found.labels:

@@ -58,6 +58,7 @@ PROVING = "proving"
 """In the session: the version whose proof begins when *Improve* is opened."""
 URL: Literal["query-params"] = "query-params"
 OPEN_STORE = "store = Store.open(default_path(), read_only=True)"
+OPEN_TO_CHANGE = "store = Store.open(default_path())  # one process at a time: stop the app first"
 IMPORTS = {
     "replace": "from dataclasses import replace",
     "Path": "from pathlib import Path",
@@ -517,7 +518,7 @@ def copy_as_python(code: str, *commented: str) -> None:
     commented : names that the code uses in comments only.
     """
     table = cached.connected().get(current_dataset())
-    opened = OPEN_STORE
+    opened = OPEN_TO_CHANGE if "start_job" in commented else OPEN_STORE
     if table:
         options = f"ReadOptions({', '.join(arguments(table.options))})"
         opened = f"store = Warehouse.open({table.url!r}, {table.table!r}, {options})"

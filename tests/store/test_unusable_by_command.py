@@ -21,7 +21,9 @@ def test_every_command_says_why_a_store_cannot_be_used(kind, tmp_path, capsys, m
             ["collect", tmp_path / "items.csv", "--store", path, "--dataset", "d", "--dry-run"],
         ]
         commands[1] += ["--model", "openai/none"]
-        commands.append(["export", tmp_path / "out.csv", "--store", path])
+        # What only reads a store takes one that is in use from a copy.
+        if kind != "in use":
+            commands.append(["export", tmp_path / "out.csv", "--store", path])
         for command in commands:
             with without_rights() if kind == "no right" else nullcontext():
                 code = main([str(part) for part in command])
