@@ -79,8 +79,7 @@ def test_a_label_is_a_vote_of_a_person_and_gold(store):
 
 def test_a_label_takes_a_dozen_statements_however_many_there_are(store, monkeypatch):
     desk = open_desk(store, "votes", seed=5)
-    # The first labels of a person read what their tallies are made of, two statements more.
-    label(desk, 3)
+    label(desk, 1)
     taken = []
 
     def counted(of, name):

@@ -449,8 +449,8 @@ def _copy_as_python(name: str, options: ReadOptions, dataset: str | None) -> Non
     code = (
         f"name = {name!r}  # with the test set before it, if this is an output in the PandaLM "
         "format\noptions = "
-        f"ReadOptions({', '.join(widgets.arguments(options))})\n{widgets.OPEN_TO_CHANGE}\nfor reading "
-        "in read([(name, Path(name))], options):\n    print(store.load(reading, "
+        f"ReadOptions({', '.join(widgets.arguments(options))})\n{widgets.OPEN_TO_CHANGE}\n"
+        "for reading in read([(name, Path(name))], options):\n    print(store.load(reading, "
         f"dataset={dataset!r}).sentence)"
     )
     with st.expander("Copy as Python"):
