@@ -157,7 +157,7 @@ def test_the_first_screen_has_the_verdict(app, scored, dataset):
     assert found.headline in said
     assert f"{found.whose} ·" in said
     # Levels, how often each, and the checks that apply.
-    assert len(page.get("plotly_chart")) == 3
+    assert len(page.get("plotly_chart")) == 4
 
 
 def test_scores_that_no_person_gave_lead_to_labels(tmp_path, monkeypatch):
