@@ -8,6 +8,8 @@ from math import isfinite, isnan
 
 from ..stats.estimate import Estimate
 
+LONGEST_NAME = 24
+"""Characters of a category that a headline names."""
 NAMED = 3
 """Judges that an answer names one by one; more are counted."""
 ONE_ITEM = "one item says nothing of others"

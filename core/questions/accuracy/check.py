@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from ...finding.check import Check, CheckResult, Limits, Unknown, share_span
 from ...finding.evidence import Evidence
-from ...finding.wording import count, number, percent, percent_span, points
+from ...finding.wording import LONGEST_NAME, count, number, percent, percent_span, points
 from ...stats.estimate import Estimate
 from ..agreement.results import GOLD_OF_PEOPLE, OWN_GOLD, PEOPLE_RATE
 from ..order.results import OTHER_TERMS
@@ -213,10 +213,6 @@ def _category_sentence(evidence: Evidence, weakest: Estimate) -> str:
         f"({share_span(weakest)}, widened for {len(rights)}){swapped}; at least "
         f"{percent(LEAST_ACCURACY)} is shown in {shown} of them"
     )
-
-
-LONGEST_NAME = 24
-"""Characters of a category that a headline names."""
 
 
 def _category(check: Check, evidence: Evidence) -> CheckResult:

@@ -10,21 +10,17 @@ import numpy as np
 
 from ...finding.check import Check, CheckResult, Grade, Limits, Unknown, share_span
 from ...finding.result import Result
-from ...finding.wording import number, percent
+from ...finding.wording import LONGEST_NAME, number, percent
 from ...records import FloatArray, IntArray
 from ...stats.estimate import Estimate
 from ...stats.intervals import check_level, clopper_pearson, wilson, z_quantile
+from ..accuracy.method import LEAST_OF_A_CATEGORY
 from .check import VERBS, Side
 from .passing import gains_on_left_out
 from .table import UNDECIDED, ScoreTable
 
 if TYPE_CHECKING:
     from .evidence import ScoreEvidence
-
-LEAST_ITEMS = 4
-"""Items of a class of a category that may be shown to be judged wrongly."""
-LONGEST_NAME = 24
-"""Characters of a category that a headline names."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -70,7 +66,7 @@ def by_category(table: ScoreTable, *, level: float = 0.95) -> tuple[CategoryRate
         rows = both & (truth == class_)
         share = passed[rows] if class_ else 1 - passed[rows]
         of_side[side] = _items_of(table.unit[rows], category[rows], share, len(table.categories))
-    large = [items >= LEAST_ITEMS for items, _ in of_side.values()]
+    large = [items >= LEAST_OF_A_CATEGORY for items, _ in of_side.values()]
     categories = int(np.any(large, axis=0).sum())
     if categories < 2:
         return ()
@@ -78,7 +74,7 @@ def by_category(table: ScoreTable, *, level: float = 0.95) -> tuple[CategoryRate
     rates = [
         _rate(table.categories[code], side, float(items[code]), float(found[code]), rest, tail)
         for side, (items, found) in of_side.items()
-        for code in np.flatnonzero(items >= LEAST_ITEMS).tolist()
+        for code in np.flatnonzero(items >= LEAST_OF_A_CATEGORY).tolist()
         for rest in [(float(items.sum() - items[code]), float(found.sum() - found[code]))]
     ]
     return tuple(sorted(rates, key=lambda rate: (rate.high, rate.rate.value)))
