@@ -133,6 +133,11 @@ class Column:
         if "verdict" in self.what and (sides := _sides_beside(self.counts)):
             self.named_sides = sides
             return "choice"
+        # `1`, `2` and a word of a tie are three sides, however many ties there are.
+        sides = Counter({cell: n for cell, n in self.counts.items() if clean(cell) not in TIES})
+        if {clean(cell) for cell in sides} == {"1", "2"} and min(sides.values()) > 1:
+            self.unread = self.counts - sides
+            return "number"
         for kind, reads in _KINDS:
             unread = Counter({cell: n for cell, n in self.counts.items() if reads(cell) is None})
             if unread.total() <= (1 - MOST) * self.filled:

@@ -208,3 +208,35 @@ def test_temperatures_that_tell_rows_apart_are_asked_about() -> None:
     assert reading.votes.num_rows == N
     judges = {name.partition("@")[0] for name in reading.votes["judge"].to_pylist()}
     assert judges == {"google/gemma-3-1b"}
+
+
+def test_numbers_of_sides_beside_words_of_ties_are_votes() -> None:
+    said = ["tie" if k % 3 == 0 else str(k % 2 + 1) for k in range(N)]
+    human = [k % 2 + 1 for k in range(N)]
+    others = [f"{text} or not" for text in TEXTS]
+    data = sheet(
+        prompt=IDS, response_1=TEXTS, response_2=others, judge_choice=said, human_choice=human
+    )
+    (reading,) = read([("file.csv", data)])
+    votes, gold = reading.votes["vote"].to_pylist(), reading.votes["gold"].to_pylist()
+    meant = {"1": 1, "2": -1, "tie": 0}
+    assert votes == [meant[each] for each in said]
+    assert gold == [meant[str(each)] for each in human]
+    assert any("1 the first is better, 2 the second is better" in note for note in reading.notes)
+
+
+def test_pass_and_fail_that_nobody_claims_are_asked_about() -> None:
+    said = ["correct" if k % 3 else "incorrect" for k in range(N)]
+    right = ["y" if k % 4 else "n" for k in range(N)]
+    data = sheet(ticket=IDS, reply=TEXTS, auto_eval=said, **{"correct?": right})
+    text, reading = asked(data, option="--people 'correct?'")
+    assert "'correct?'" in text
+    assert reading.votes["gold"].to_pylist() == [float(each == "y") for each in right]
+
+
+def test_a_flag_of_a_fault_passes_what_has_none() -> None:
+    flags = [int(k % 3 == 0) for k in range(N)]
+    data = sheet(summary=TEXTS, hallucination_judge=flags, hallucination_human=flags[::-1])
+    (reading,) = read([("file.csv", data)])
+    assert reading.votes["lower_is_better"].to_pylist() == [1] * N
+    assert any("0 is pass and 1 is fail; less is better" in note for note in reading.notes)
