@@ -298,10 +298,10 @@ class Verdicts(Draft):
                     )
                 )
             if meaning is not None:
-                coded = [c.name for c in columns if c.kind == "number"]
-                words = {1: "the first is better", -1: "the second is better", 0: "a tie"}
-                each = (f"{value:g} {words[vote]}" for value, vote in meaning.items())
-                out.notes.append(f"Numbers of {listed(coded)} are read so: {', '.join(each)}.")
+                numbered = [c.name for c in columns if c.kind == "number"]
+                sides = {1: "the first is better", -1: "the second is better", 0: "a tie"}
+                each = (f"{value:g} {sides[vote]}" for value, vote in meaning.items())
+                out.notes.append(f"Numbers of {listed(numbered)} are read so: {', '.join(each)}.")
             for value, vote in (meaning or {}).items():
                 out.sides |= dict.fromkeys((f"{value:g}", f"{value:.1f}"), vote)
                 if value > 0:
