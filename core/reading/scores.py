@@ -245,6 +245,12 @@ class Scores(Draft):
         out, said = self.out, self.said
         worth = {"pass": 1.0, "fail": 0.0}
         out.grades = {clean(w): worth.get(m, number(m)) for w, m in said.labels.items()}
+        letters = [column for column in columns if column.kind == "level" and column.letters]
+        if letters:
+            graded = dict(sorted({w: v for c in letters for w, v in c.letters.items()}.items()))
+            out.grades = {**graded, **out.grades}
+            each = ", ".join(f"{word.upper()} {value:.3g}" for word, value in graded.items())
+            out.notes.append(f"Letters of {listed(c.name for c in letters)} are grades: {each}.")
         meanings: dict[tuple[str, ...], list[str]] = {}
         for column in columns:
             reads = {"number": number, "pass": grade, "level": level}.get(column.kind)

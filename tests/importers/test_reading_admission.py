@@ -240,3 +240,47 @@ def test_a_flag_of_a_fault_passes_what_has_none() -> None:
     (reading,) = read([("file.csv", data)])
     assert reading.votes["lower_is_better"].to_pylist() == [1] * N
     assert any("0 is pass and 1 is fail; less is better" in note for note in reading.notes)
+
+
+def test_letters_under_a_grade_are_grades_and_no_sides_of_two() -> None:
+    for letters, worth in (("ABC", {"A": 5, "B": 4, "C": 3}), ("ABDF", {"A": 5, "B": 4, "D": 2, "F": 1})):
+        said = [letters[k % len(letters)] for k in range(N)]
+        human = [letters[k // 3 % len(letters)] for k in range(N)]
+        data = sheet(essay=TEXTS, llm_grade=said, human_grade=human)
+        (reading,) = read([("file.csv", data)])
+        assert reading.kind == "scores"
+        assert reading.votes["score"].to_pylist() == [worth[letter] for letter in said]
+        assert reading.votes["gold"].to_pylist() == [worth[letter] for letter in human]
+    data = sheet(
+        response_a=TEXTS,
+        response_b=TEXTS[::-1],
+        llm_grade=[*"ABC" * 13, "A"],
+        human_grade=["A"] * N,
+    )
+    (reading,) = read([("file.csv", data)])
+    assert reading.kind == "votes"
+
+
+def test_columns_of_models_are_judges_of_one_metric() -> None:
+    columns = ("score_gpt4o", "score_gpt-4o-mini", "score_claude-3-5-sonnet")
+    data = sheet(
+        prompt=IDS,
+        completion=TEXTS,
+        **{
+            name: [f"{level}/5" for level in LEVELS[i:] + LEVELS[:i]]
+            for i, name in enumerate(columns)
+        },
+        score_human=LEVELS,
+    )
+    (reading,) = read([("file.csv", data)])
+    assert set(reading.votes["metric"].to_pylist()) == {"score"}
+    judges = set(reading.votes["judge"].to_pylist())
+    assert judges == {"gpt4o", "gpt-4o-mini", "claude-3-5-sonnet"}
+    assert reading.votes["gold"].to_pylist().count(None) == 0
+
+
+def test_verdicts_in_the_same_words_are_asked_about_whatever_they_are_called() -> None:
+    said = ["✅" if k % 3 else "❌" for k in range(N)]
+    data = sheet(msg=IDS, reply=TEXTS, **{"bot check": said, "team check": said[::-1]})
+    _, reading = asked(data, option="--people 'team check' --judges 'bot check'")
+    assert reading.votes["gold"].to_pylist() == [float(each == "✅") for each in said[::-1]]
