@@ -243,7 +243,10 @@ def test_a_flag_of_a_fault_passes_what_has_none() -> None:
 
 
 def test_letters_under_a_grade_are_grades_and_no_sides_of_two() -> None:
-    for letters, worth in (("ABC", {"A": 5, "B": 4, "C": 3}), ("ABDF", {"A": 5, "B": 4, "D": 2, "F": 1})):
+    for letters, worth in (
+        ("ABC", {"A": 5, "B": 4, "C": 3}),
+        ("ABDF", {"A": 5, "B": 4, "D": 2, "F": 1}),
+    ):
         said = [letters[k % len(letters)] for k in range(N)]
         human = [letters[k // 3 % len(letters)] for k in range(N)]
         data = sheet(essay=TEXTS, llm_grade=said, human_grade=human)
