@@ -56,6 +56,7 @@ class Item:
     more : further columns by name, such as `reference`, which a prompt of one's own may show.
     estimation : the prompt asks to estimate a quantity, which APOCJudge does not override.
     perturbed : the change that its texts have, as `schema.Perturbed` names it; "" none.
+    sealed : for proofs, so that no prompt shows it as an example.
     """
 
     item_id: str
@@ -69,6 +70,7 @@ class Item:
     estimation: bool = False
     more: tuple[tuple[str, str], ...] = ()
     perturbed: str = ""
+    sealed: bool = False
 
     @property
     def digest(self) -> str:

@@ -13,7 +13,7 @@ from ..errors import InvalidOption
 from ..store import Store, parts
 from ..store.ledger import all_replies, asked_as
 from .job import Job
-from .protocols import examples_of, stages
+from .protocols import stages
 from .registry import start
 
 if TYPE_CHECKING:
@@ -95,6 +95,7 @@ def as_versions(job: Job, store: Store) -> tuple[Job, tuple[str, ...]]:
     version, `name@v2`; with those of a version that is there, that one. Judges whose answers bear
     another name than theirs are left as they are.
     """
+    job = _with_open_examples(job, store)
     first = stages(job, store)[0]({})
     judges, notes = [], []
     for judge in job.judges:
@@ -137,11 +138,10 @@ def next_steps(job: Job, store: str) -> tuple[str, ...]:
     return f"audit {store} --compare", *(f"prove {store} {name}" for name in later)
 
 
-def seal(job: Job, store: Store) -> str | None:
-    """Split the store before a second version of a judge writes in it (`core.store.parts.split`);
-    what to say, None if it was split before or every judge is a first version.
-
-    Raises InvalidOption where an example in the prompt would be sealed.
+def seal(job: Job, store: Store) -> tuple[Job, str | None]:
+    """Split the store before a second version of a judge writes in it (`core.store.parts.split`).
+    Returns the job, its examples drawn from what is open, and what to say; None if the store was
+    split before or every judge is a first version.
     """
     said = None
     if any(VERSION.fullmatch(judge.name) for judge in job.judges):
@@ -152,13 +152,14 @@ def seal(job: Job, store: Store) -> str | None:
                     f"{n_open:,} of {parts.items_of(change):,} items are open, the others sealed "
                     "for `prove`: read and tune on what is open"
                 )
+    return _with_open_examples(job, store), said
+
+
+def _with_open_examples(job: Job, store: Store) -> Job:
+    """The job, told which of its items are sealed if it shows any as examples."""
+    if not job.few_shot:
+        return job
     with store.snapshot() as moment:
         names = parts.open_names(moment)
-    if hidden := [
-        one for one in examples_of(job) if names is not None and one.item_id not in names
-    ]:
-        raise InvalidOption(
-            f"{len(hidden)} of {job.few_shot} examples are sealed for `prove`, and an example "
-            "shows its label: collect what is open, as `export` writes it, or ask without examples"
-        )
-    return said
+    items = (replace(i, sealed=names is not None and i.item_id not in names) for i in job.items)
+    return replace(job, items=tuple(items))
