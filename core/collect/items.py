@@ -164,10 +164,6 @@ def _items(rows: list[dict[str, str]], columns: list[str], name: str) -> ItemFil
     kept, notes = _once(items, name)
     if "response" in responses:
         notes = (*notes, *_of_people(kept, columns, name))
-    if not kept:
-        raise UnreadableFile(
-            f"{name}: has no row; a line under the header is one prompt with its responses"
-        )
     twice = _repeated((item.item_id, *item.models) for item in kept)
     if twice is not None:
         raise UnreadableFile(f"{name}: item {twice[0]!r} is there twice with the same models")

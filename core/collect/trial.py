@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -146,12 +145,7 @@ def seal(job: Job, store: Store) -> tuple[Job, str | None]:
     said = None
     if any(VERSION.fullmatch(judge.name) for judge in job.judges):
         with store.change() as change:
-            if parts.read(change) is None:
-                n_open = len(parts.split(change, secrets.token_hex(8)).items)
-                said = (
-                    f"{n_open:,} of {parts.items_of(change):,} items are open, the others sealed "
-                    "for `prove`: read and tune on what is open"
-                )
+            said = parts.begin(change)
     return _with_open_examples(job, store), said
 
 
