@@ -202,11 +202,8 @@ def _audited(
 
                 readings = [sample_of(reading, options.most_rows) for reading in readings]
         refuse_unusable(readings)
-        if not any(reading.kind == "votes" for reading in readings):
-            # Nothing can be audited, and why may be how the file was read.
-            for reading in readings:
-                for note in reading.notes:
-                    complain(f"{reading.name}: {note}")
+        for line in [f"{each.name}: {note}" for each in readings for note in each.notes]:
+            complain(line)
     with ExitStack() as stack:
         with shown_progress() as progress:
             store = stack.enter_context(Store.holding(readings, part_of(progress, 0.4, 1)))
