@@ -6,10 +6,12 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidOption
 from ..store import Store, parts
+from ..store.export import is_database
 from ..store.ledger import all_replies, asked_as
 from .job import Job
 from .protocols import stages
@@ -147,6 +149,19 @@ def seal(job: Job, store: Store) -> tuple[Job, str | None]:
         with store.change() as change:
             said = parts.begin(change)
     return _with_open_examples(job, store), said
+
+
+def split_versions(source: str) -> str | None:
+    """Split a store that has versions of a judge, before anybody reads what a gain is proven on.
+    What to say; None of another file, of one version, and where it was split before.
+    """
+    if not is_database(Path(source)):
+        return None
+    with Store.open(source, read_only=True) as held, held.snapshot() as moment:
+        if parts.read(moment) or not parts.later_versions(parts.judges_in_order(moment)):
+            return None
+    with Store.open(source) as store, store.change() as change:
+        return f"{source}: {parts.begin(change)}"
 
 
 def _with_open_examples(job: Job, store: Store) -> Job:

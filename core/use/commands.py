@@ -69,7 +69,11 @@ def run_audit(options: argparse.Namespace) -> int:
     if options.strict and not gates:
         gates = strict_gates(options.use)
     if options.disagreements is not None:
-        _split_before_reading([Path(name) for name in options.files])
+        from ..collect.trial import split_versions
+
+        for said in map(split_versions, options.files):
+            if said is not None:
+                complain(said)
     result = with_gates(_audited(options, then=partial(_write_answers, options)), gates)
 
     json_to_stdout = options.json == "-"
@@ -92,21 +96,6 @@ def run_audit(options: argparse.Namespace) -> int:
         for failure in failed:
             print(f"appellate: gate failed: {one_line(failure)}", file=sys.stderr)
     return GATE_FAILED if failed else DONE
-
-
-def _split_before_reading(paths: list[Path]) -> None:
-    """Split a store that has versions of a judge, so that nobody reads what a gain is proven on."""
-    from ..store import Store, parts
-    from ..store.export import is_database
-
-    if len(paths) != 1 or not is_database(paths[0]):
-        return
-    with Store.open(paths[0], read_only=True) as held, held.snapshot() as moment:
-        whole = parts.read(moment) is None
-        versions = whole and parts.later_versions(parts.judges_in_order(moment))
-    if versions:
-        with Store.open(paths[0]) as store, store.change() as change:
-            complain(f"{paths[0]}: {parts.begin(change)}")
 
 
 def _write_answers(options: argparse.Namespace, store: Store, result: Audit) -> None:
