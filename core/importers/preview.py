@@ -91,8 +91,9 @@ def _sentence(row: Mapping[str, Any]) -> str:
         f" with confidence {row['confidence']:.0%}" if row["confidence"] is not None else ""
     )
     gold = f"; gold says {_short(row)}" if row["gold"] is not None else ""
-    who = f"item {_name(row['item_id'])}: {_rater(row)}"
-    return f"{who} {saw}{said}{confidence}{gold}{_models(row)}"
+    return (
+        f"item {_name(row['item_id'])}: {_rater(row)} {saw}{said}{confidence}{gold}{_models(row)}"
+    )
 
 
 def _score_sentence(row: Mapping[str, Any]) -> str:
@@ -100,8 +101,7 @@ def _score_sentence(row: Mapping[str, Any]) -> str:
     metric = "" if row["metric"] in (None, ONE_METRIC) else f" on {_name(row['metric'])}"
     model = "" if row["model"] is None else f" to {_name(row['model'])}"
     gold = "" if row["gold"] is None else f"; gold says {row['gold']:g}"
-    who = f"item {_name(row['item_id'])}{_run(row)}: {_rater(row)}"
-    return f"{who} {said}{metric}{model}{gold}"
+    return f"item {_name(row['item_id'])}{_run(row)}: {_rater(row)} {said}{metric}{model}{gold}"
 
 
 def _rater(row: Mapping[str, Any]) -> str:
@@ -149,7 +149,6 @@ def _ranking_sentence(rows: list[dict[str, Any]]) -> str:
 
 
 def _run(row: Mapping[str, Any]) -> str:
-    """Which repeat it is, from the second on."""
     return f", run {row['run']}" if row["run"] else ""
 
 
@@ -163,10 +162,8 @@ def _gold_sentence(row: Mapping[str, Any]) -> str:
 
 
 def _models(row: Mapping[str, Any]) -> str:
-    """Who is A and who is B, where they have names."""
-    if (row["model_a"], row["model_b"]) == ("A", "B"):
-        return ""
-    return f" (A is {_name(row['model_a'])}, B is {_name(row['model_b'])})"
+    named = f" (A is {_name(row['model_a'])}, B is {_name(row['model_b'])})"
+    return "" if (row["model_a"], row["model_b"]) == ("A", "B") else named
 
 
 def _name(text: str) -> str:

@@ -440,12 +440,10 @@ def _show(outcome: Outcome, key: str) -> None:
         with st.container(border=True, key=f"readback-{key}", gap="xsmall"):
             st.caption("Is this what your file says?")
             st.text("\n".join(outcome.examples[:IN_VIEW]))
-    more = outcome.examples[IN_VIEW:]
-    if more or outcome.reading.notes:
+    notes = [render(note, OPTIONS) for note in outcome.reading.notes]
+    if more := [*outcome.examples[IN_VIEW:], *notes]:
         with st.popover("How it was read", type="tertiary"):
             st.text("\n".join(more))
-            for note in outcome.reading.notes:
-                st.text(render(note, OPTIONS))
     _rejects(outcome, key, expanded=not outcome.reading.votes.num_rows)
 
 
