@@ -131,35 +131,6 @@ def test_browser_no_table_of_the_leaderboard_is_cut(chromium, own_app):
     assert not {name for name, beyond in widths.items() if max(beyond, default=0) > 1}, widths
 
 
-NOTHING_DRAWN = {("collect", ""), ("start", ""), ("leaderboard", "Outside board")}
-"""Places that ask a model or a file first."""
-SHOWN = "[data-testid=stPlotlyChart]:visible, [data-testid=stDataFrame]:visible"
-
-
-def test_browser_every_place_of_the_records_holds_a_figure_or_a_table(chromium, own_app):
-    """One visit to each page, and a click on each tab; what its table holds tests/pages looks at."""
-    tabs: dict[str, set[str]] = {}
-    for item in ITEMS:
-        if item.page and item.page != "papers":
-            tabs.setdefault(item.page, set()).add(item.tab)
-    empty = []
-    with visiting(chromium, own_app, viewport={"width": 1440, "height": 900}) as visitor:
-        for page, names in sorted(tabs.items()):
-            visitor.open(f"/{page}?{DEMO}")
-            visitor.settle()
-            offered = visitor.page.get_by_role("tab").all_inner_texts()
-            assert names - {""} <= set(offered), page
-            for name in sorted(names):
-                if name:
-                    visitor.page.get_by_role("tab", name=name, exact=True).click()
-                    visitor.in_address("tab", name if offered.index(name) else None)
-                    visitor.settle()
-                assert not visitor.page.locator("[data-testid=stException]").count(), (page, name)
-                if (page, name) not in NOTHING_DRAWN and not visitor.page.locator(SHOWN).count():
-                    empty.append((page, name))
-    assert not empty
-
-
 def test_browser_items_are_one_click_from_the_navigation_and_their_figures_drawn(chromium, own_app):
     with visiting(chromium, own_app, viewport={"width": 1440, "height": 900}) as visitor:
         visitor.open(f"/?{DEMO}")

@@ -1,7 +1,7 @@
 """The page Papers: an item by its address, with its table; where a model is asked, its command."""
 
 import pytest
-from apps import all_text, opened
+from apps import all_text, new_app, opened
 
 from core.papers.figure import MAIN
 from core.papers.items import BY_NAME, ITEMS
@@ -80,3 +80,21 @@ def test_every_item_with_a_table_has_the_columns_of_its_caption(app, paper):
         columns = set(page.dataframe[0].value.columns)
         assert not set(item.columns) - columns, item.name
     assert lacking == (["RAEE Table 15"] if paper == "RAEE" else [])
+
+
+DEMO = "demo (simulated)"
+NOTHING_DRAWN = {("collect", ""), ("start", ""), ("leaderboard", "Outside board")}
+"""Places that ask a model or a file first."""
+
+
+@pytest.mark.thorough
+def test_every_place_of_the_records_holds_a_figure_or_a_table(store_path, monkeypatch):
+    monkeypatch.setenv("APPELLATE_STORE", str(store_path))
+    places = {(item.page, item.tab) for item in ITEMS if item.page} - NOTHING_DRAWN
+    empty = []
+    for page, tab in sorted(places):
+        shown = opened(new_app(), page, dataset=DEMO, **({"tab": tab} if tab else {}))
+        if not (shown.get("plotly_chart") or shown.dataframe):
+            empty.append((page, tab))
+    assert not empty
+    assert len(places) > 20

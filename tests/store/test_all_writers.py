@@ -85,7 +85,39 @@ class Tab:
     places: dict[int, str]
 
 
-class Writers(RuleBasedStateMachine):
+class LookedAt(RuleBasedStateMachine):
+    """A store that is looked at after some steps, and at the end."""
+
+    looked_at_after_each = 3
+    """Looks take most of the time; what is written in between meets a store that is open and knows
+    what it did before.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.steps = 0
+
+    def look(self) -> None:
+        """That the store is whole and holds what it should."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        raise NotImplementedError
+
+    def teardown(self) -> None:
+        try:
+            self.look()
+        finally:
+            self.close()
+
+    @invariant()
+    def the_store_is_whole_and_holds_what_it_should(self):
+        self.steps += 1
+        if self.steps % self.looked_at_after_each == 0:
+            self.look()
+
+
+class Writers(LookedAt):
     """Every writer of a store of votes and labels."""
 
     def __init__(self) -> None:
@@ -98,7 +130,7 @@ class Writers(RuleBasedStateMachine):
         self.last: tuple[str, bytes, Held] | None = None
         self.server: Server | None = None
 
-    def teardown(self) -> None:
+    def close(self) -> None:
         if self.server is not None:
             self.server.__exit__()
         self.store.close()
@@ -352,8 +384,7 @@ class Writers(RuleBasedStateMachine):
             ]
             assert row["vote"] == (-vote if reply.position == "ba" else vote)
 
-    @invariant()
-    def the_store_is_whole_and_holds_what_it_should(self):
+    def look(self) -> None:
         self.store.check()
         self.store.close()
         self.store = Store.open(f"{self.folder.name}/votes.duckdb")
@@ -421,7 +452,9 @@ def sequences(n: int, steps: int):
 
 
 class Short(Writers):
-    """A few sequences in every build."""
+    """A few sequences in every build, looked at after every step."""
+
+    looked_at_after_each = 1
 
 
 Short.TestCase.settings = sequences(4, 15)

@@ -14,8 +14,8 @@ from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
-from test_all_writers import sequences
+from hypothesis.stateful import precondition, rule
+from test_all_writers import LookedAt, sequences
 
 from core.errors import AppellateError, NoUsableVotes
 from core.importers import read
@@ -70,7 +70,7 @@ class Tab:
     places: dict[int, str]
 
 
-class ScoreWriters(RuleBasedStateMachine):
+class ScoreWriters(LookedAt):
     """Every writer of a store of single answers and labels."""
 
     def __init__(self) -> None:
@@ -81,7 +81,7 @@ class ScoreWriters(RuleBasedStateMachine):
         self.tab: Tab | None = None
         self.files = 0
 
-    def teardown(self) -> None:
+    def close(self) -> None:
         self.store.close()
         self.folder.cleanup()
 
@@ -224,8 +224,7 @@ class ScoreWriters(RuleBasedStateMachine):
             self.store.delete_dataset(name)
             del self.held[name]
 
-    @invariant()
-    def the_store_is_whole_and_holds_what_it_should(self):
+    def look(self) -> None:
         self.store.check()
         self.store.close()
         self.store = Store.open(f"{self.folder.name}/scores.duckdb")
@@ -256,7 +255,9 @@ class ScoreWriters(RuleBasedStateMachine):
 
 
 class ShortOfScores(ScoreWriters):
-    """A few sequences in every build."""
+    """A few sequences in every build, looked at after every step."""
+
+    looked_at_after_each = 1
 
 
 ShortOfScores.TestCase.settings = sequences(4, 15)
