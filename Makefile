@@ -10,7 +10,7 @@ export OPENBLAS_NUM_THREADS ?= 1
 # it takes twice as long to audit a small file.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test test-all approve check format lint types bench docs lock clean
+.PHONY: run test test-all approve visit check format lint types bench docs lock clean
 
 run: .venv/.run
 	$(BIN)/streamlit run app.py
@@ -26,6 +26,10 @@ test-all: .venv/.dev
 # What six audits say in each output, written anew: the difference is to be read before it is committed.
 approve: .venv/.dev
 	PYTHONPATH=.:tests:tests/approved $(BIN)/python -m outputs
+
+# Every place and method, and files as people have them, on a desk and a phone: a quarter of an hour, and a table.
+visit: .venv/.dev
+	PYTHONPATH=.:tests:tests/browser:tests/importers:tests/pages $(BIN)/python -m visit_places $(ARGUMENTS)
 
 check: .venv/.dev
 	$(BIN)/ruff format --check .

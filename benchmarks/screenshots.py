@@ -51,7 +51,7 @@ def no_gold(store: Store, folder: Path) -> None:
     """The demo's votes without gold and without people, of whom agreement would be asked."""
     import pandas as pd
 
-    votes = pd.read_csv(DEMO[0])
+    votes = pd.read_csv(next(file for file in DEMO if file.name == "demo_votes.csv.gz"))
     votes = votes[votes["rater_type"] == "llm"].drop(columns="gold").assign(dataset="without gold")
     file = folder / "without-gold.csv"
     votes.to_csv(file, index=False)

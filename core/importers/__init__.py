@@ -53,7 +53,7 @@ from .source import Source, open_source
 from .suggest import suggest, suggest_gold
 from .tables import TextTable, read_delimited
 from .versions import name_versions, noted, with_versions
-from .vote_plan import plan
+from .vote_plan import LABELS_READ, plan
 from .votes import read_table
 from .wide_metrics import Metrics, find_metrics, in_long_form, judged_by, named_metrics, offered
 
@@ -533,9 +533,12 @@ def _by_plan(
         options=planned.options,
     )
     try:
-        result = replace(_read_table(file), mapping=by_plan.mapping_of(plan))
+        result = _read_table(file)
     except UnreadableFile:
         return None
+    # Into which labels the plan has put its words says nothing of the file.
+    notes = tuple(note for note in result.notes if not str(note).startswith(LABELS_READ))
+    result = replace(result, mapping=by_plan.mapping_of(plan), notes=notes)
     return replace(file, result=result, plan=plan)
 
 

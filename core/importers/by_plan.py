@@ -407,6 +407,7 @@ def facts(result: ImportResult) -> tuple[object, ...]:
         sorted(str(v) for v in gold if v is not None),
         sorted(str(v) for v in order if v is not None),
         len(set(column("metric"))),
+        sorted({str(v or 0) for v in column("lower_is_better")}),
         sorted({str(v) for name in ("model_a", "model_b", "model") for v in column(name) if v}),
     )
 

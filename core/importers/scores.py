@@ -361,6 +361,8 @@ def fill_scales(rows: TypedRows, options: ReadOptions) -> None:
         if less:
             lower[own] = 1
         if open_.any():
+            if less:
+                said = said.replace("1 is pass", "0 is pass").replace("0 is fail", "1 is fail")
             better = "less is better" if less else "more is better"
             rows.notes.append(f"Metric {shown(name)}: {said}; {better}.")
     wrong = has_number(low) & has_number(high) & ~(low <= high).filled(True)

@@ -56,6 +56,8 @@ ARENA = ("anony", "evaluation_session_id")
 BOTH_BAD = {"both_bad", "tie (bothbad)", "bothbad", "tie_bothbad"}
 """Labels that only the battles of an arena have."""
 
+LABELS_READ = "Labels read as"
+"""How a note begins that says which vocabulary labels are read by."""
 AS_GIVEN = Vocabulary("as given", "every label as you say what it means", {}, "either")
 """The vocabulary of a file all of whose labels are explained one by one."""
 
@@ -348,7 +350,9 @@ def _plan_labels(
         chosen = AS_GIVEN
     if chosen and given:
         chosen = replace(chosen, labels={**chosen.labels, **given})
-    read_as = [f"Labels read as {chosen.name}: {chosen.meaning}."] if chosen and words else []
+    # A vote in the canonical form needs no word.
+    told = chosen and words and (chosen.name != CANONICAL or name != "vote")
+    read_as = [f"{LABELS_READ} {chosen.name}: {chosen.meaning}."] if chosen and told else []
     return replace(how, vocabulary=chosen, notes=(*how.notes, *read_as))
 
 

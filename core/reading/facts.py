@@ -9,7 +9,22 @@ from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
-from .words import GRADES, LEVELS, MISSING, NOUNS, SIDES, TIES, clean, fold, stem, tokens, what, who
+from .words import (
+    GRADES,
+    LETTERS,
+    LEVELS,
+    MARKS,
+    MISSING,
+    NOUNS,
+    SIDES,
+    TIES,
+    clean,
+    fold,
+    stem,
+    tokens,
+    what,
+    who,
+)
 
 MOST = 0.75
 """Share of the filled cells that make a column one of a kind."""
@@ -133,6 +148,11 @@ class Column:
         if "verdict" in self.what and (sides := _sides_beside(self.counts)):
             self.named_sides = sides
             return "choice"
+        # `1`, `2` and a word of a tie are three sides, however many ties there are.
+        sides = Counter({cell: n for cell, n in self.counts.items() if clean(cell) not in TIES})
+        if {clean(cell) for cell in sides} == {"1", "2"} and min(sides.values()) > 1:
+            self.unread = self.counts - sides
+            return "number"
         for kind, reads in _KINDS:
             unread = Counter({cell: n for cell, n in self.counts.items() if reads(cell) is None})
             if unread.total() <= (1 - MOST) * self.filled:
@@ -189,6 +209,19 @@ class Column:
         if self.kind == "number" and self.numbers.keys() <= {-1.0, 0.0, 1.0, 2.0}:
             return frozenset(self.numbers)
         return frozenset()
+
+    @property
+    def letters(self) -> dict[str, float]:
+        """Grade of each of its letters, folded; empty where they may be sides of two."""
+        said = {clean(cell) for cell in self.counts}
+        plain = {word[:1] for word in said}
+        if not said or said - LETTERS.keys() or len(plain) < 3 or "score" not in self.what:
+            return {}
+        if plain <= set("abc") and not MARKS & {*self.tokens}:
+            return {}
+        # Where there is no E, an F stands next to a D.
+        lift = 0.0 if "e" in plain else 1.0
+        return {word: LETTERS[word] + lift * (word[:1] == "f") for word in said}
 
     @property
     def letters_beyond(self) -> bool:

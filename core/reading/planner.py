@@ -15,9 +15,9 @@ from . import questions as ask
 from .facts import Column, is_missing, number, side
 from .items import Items
 from .mapping import Said
-from .plan import CANONICAL, Plan, PlannedColumn
+from .plan import CANONICAL, Judgement, Plan, PlannedColumn, own_name
 from .questions import SHOWN, Asked, listed
-from .roles import TELLING, find_roles, may_judge
+from .roles import NEVER, TELLING, find_roles, may_judge
 from .scores import Scores
 from .verdicts import CLEAR, Verdicts
 from .walk import Table
@@ -181,6 +181,9 @@ class _Planner(Verdicts, Scores, Items):
             if name in self.by and role not in ("vote", "score", "gold"):
                 out.roles.of[role] = self.by[name]
                 out.roles.take(self.by[name], "as you said")
+        if not out.roles.has("model_a", "response_a"):
+            for each in open_:
+                each.kind = "level" if each.letters else each.kind
         candidates = [
             each
             for each in open_
@@ -222,10 +225,27 @@ class _Planner(Verdicts, Scores, Items):
             else:
                 self._scales()
                 self._systems()
-        elif not out.refusal:
+        elif not out.refusal and not self._graded_alike(open_):
             self._say_what_it_is()
         out.questions = _most_harmful(out.questions)
         return self._listed()
+
+    def _graded_alike(self, columns: Sequence[Column]) -> bool:
+        """Whether two or more columns pass and fail in the same words, whatever they are called:
+        whose they are is asked.
+        """
+        free = [
+            c
+            for c in columns
+            if c.kind in ("pass", "level") and c.distinct > 1 and not (c.is_key or c.what & NEVER)
+        ]
+        alike = [c for c in free if sum(c.folded == other.folded for other in free) > 1]
+        if not alike or not self.out.roles.has("prompt", "response"):
+            return False
+        self.out.form = "scores"
+        self.out.judgements = [Judgement(c, "judge", own_name(c)) for c in alike]
+        self.out.questions.append(ask.who([c.name for c in alike], (), metrics=True))
+        return True
 
     def _results(self, columns: Sequence[Column]) -> None:
         """A table whose numbers are statistics, or whose columns are its keys, holds results."""

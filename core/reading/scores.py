@@ -63,7 +63,7 @@ class Scores(Draft):
         main = self._once([*judges, *mates, *(named if not judges or mates else [])])
         main = self._without_sums(main)
         if judges and not mates and named:
-            rest = [*rest, *(c for c in named if "verdict" in c.what or "score" in c.what)]
+            rest = [*rest, *named]
         beside = out.roles.has("response", "prompt") or "judge" in of
         if main and not judges and not mates and beside and not exact:
             main += [c for c in rest if c.kind == "number" and _is_rating(c)]
@@ -181,7 +181,7 @@ class Scores(Draft):
             if (c.kind in ("pass", "level") and any(m.kind == c.kind for m in main))
             or (unjudged and c.kind == "pass" and c.distinct == 2 and main[0].kind != "pass")
         ]
-        alike = [c for c in alike if not (c.what - {"score", "verdict"})]
+        alike = [c for c in alike if not (c.what - TELLING)]
         alike += [c for c in rest if c.kind == "short" and any(c.folded == m.folded for m in main)]
         if alike and not any(q.about == "who" for q in out.questions):
             out.questions.append(
@@ -245,6 +245,12 @@ class Scores(Draft):
         out, said = self.out, self.said
         worth = {"pass": 1.0, "fail": 0.0}
         out.grades = {clean(w): worth.get(m, number(m)) for w, m in said.labels.items()}
+        letters = [column for column in columns if column.kind == "level" and column.letters]
+        if letters:
+            graded = dict(sorted({w: v for c in letters for w, v in c.letters.items()}.items()))
+            out.grades = {**graded, **out.grades}
+            each = ", ".join(f"{word.upper()} {value:.3g}" for word, value in graded.items())
+            out.notes.append(f"Letters of {listed(c.name for c in letters)} are grades: {each}.")
         meanings: dict[tuple[str, ...], list[str]] = {}
         for column in columns:
             reads = {"number": number, "pass": grade, "level": level}.get(column.kind)

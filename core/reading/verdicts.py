@@ -297,6 +297,11 @@ class Verdicts(Draft):
                         grades=not out.roles.has("model_a", "response_a", "position"),
                     )
                 )
+            if meaning is not None:
+                numbered = [c.name for c in columns if c.kind == "number"]
+                sides = {1: "the first is better", -1: "the second is better", 0: "a tie"}
+                each = (f"{value:g} {sides[vote]}" for value, vote in meaning.items())
+                out.notes.append(f"Numbers of {listed(numbered)} are read so: {', '.join(each)}.")
             for value, vote in (meaning or {}).items():
                 out.sides |= dict.fromkeys((f"{value:g}", f"{value:.1f}"), vote)
                 if value > 0:

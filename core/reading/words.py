@@ -121,6 +121,11 @@ PREFERENCES = _set("winner winners preference preferred pref pick picked choice 
 
 MODELS = _set("gpt chatgpt claude gemini llama mistral qwen deepseek gemma mixtral")
 """Names of models, which in the name of a column name a judge."""
+OF_MODELS = _set(
+    "b chat coder flash haiku instruct it large latest lite medium mini moe nano opus plus preview "
+    "pro r small sonnet thinking turbo ultra"
+)
+"""What stands behind the name of a model and belongs to it, beside numbers and single letters."""
 ARTIFICIAL = MODELS | _set("llm ai ki ia auto automatic autograder autorater")
 """Words that make a judge of whatever noun they stand beside."""
 NOUNS_OF_WORK = _set("annotator expert reviewer worker")
@@ -309,7 +314,26 @@ def stem(name: str) -> tuple[str, ...]:
     told = frozenset().union(
         *WHO.values(), *(WHAT[each] for each in ("verdict", "score", "pass", "run"))
     )
-    return tuple(word for word in tokens(name) if word not in told and not word.isdigit())
+    left: list[str] = []
+    of_model = False
+    for word in tokens(name):
+        # `gpt4o`, `claude-3-5-sonnet`: all of it is who judged.
+        of_model = word in MODELS or (
+            of_model and (len(word) == 1 or word.isdigit() or word in OF_MODELS)
+        )
+        if not (of_model or word in told or word.isdigit()):
+            left.append(word)
+    return tuple(left)
+
+
+LETTERS = {
+    letter + sign: min(value + third, 5.0)
+    for letter, value in zip("abcdef", (5.0, 4.0, 3.0, 2.0, 1.0, 0.0), strict=True)
+    for sign, third in (("", 0.0), ("+", 1 / 3), ("-", -1 / 3), ("−", -1 / 3))
+}
+"""Grades by letters, the best first."""
+MARKS = _set("grade grades mark marks note noten")
+"""Names of grades that may be letters."""
 
 
 def clean(cell: str) -> str:

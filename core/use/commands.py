@@ -68,6 +68,12 @@ def run_audit(options: argparse.Namespace) -> int:
             raise InvalidOption(f"--fail-if {str(gate)!r}: name the versions with --compare.")
     if options.strict and not gates:
         gates = strict_gates(options.use)
+    if options.disagreements is not None:
+        from ..collect.trial import split_versions
+
+        for said in map(split_versions, options.files):
+            if said is not None:
+                complain(said)
     result = with_gates(_audited(options, then=partial(_write_answers, options)), gates)
 
     json_to_stdout = options.json == "-"
@@ -185,11 +191,8 @@ def _audited(
 
                 readings = [sample_of(reading, options.most_rows) for reading in readings]
         refuse_unusable(readings)
-        if not any(reading.kind == "votes" for reading in readings):
-            # Nothing can be audited, and why may be how the file was read.
-            for reading in readings:
-                for note in reading.notes:
-                    complain(f"{reading.name}: {note}")
+        for line in [f"{each.name}: {note}" for each in readings for note in each.notes]:
+            complain(line)
     with ExitStack() as stack:
         with shown_progress() as progress:
             store = stack.enter_context(Store.holding(readings, part_of(progress, 0.4, 1)))

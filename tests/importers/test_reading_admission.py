@@ -208,3 +208,82 @@ def test_temperatures_that_tell_rows_apart_are_asked_about() -> None:
     assert reading.votes.num_rows == N
     judges = {name.partition("@")[0] for name in reading.votes["judge"].to_pylist()}
     assert judges == {"google/gemma-3-1b"}
+
+
+def test_numbers_of_sides_beside_words_of_ties_are_votes() -> None:
+    said = ["tie" if k % 3 == 0 else str(k % 2 + 1) for k in range(N)]
+    human = [k % 2 + 1 for k in range(N)]
+    others = [f"{text} or not" for text in TEXTS]
+    data = sheet(
+        prompt=IDS, response_1=TEXTS, response_2=others, judge_choice=said, human_choice=human
+    )
+    (reading,) = read([("file.csv", data)])
+    votes, gold = reading.votes["vote"].to_pylist(), reading.votes["gold"].to_pylist()
+    meant = {"1": 1, "2": -1, "tie": 0}
+    assert votes == [meant[each] for each in said]
+    assert gold == [meant[str(each)] for each in human]
+    assert any("1 the first is better, 2 the second is better" in note for note in reading.notes)
+
+
+def test_pass_and_fail_that_nobody_claims_are_asked_about() -> None:
+    said = ["correct" if k % 3 else "incorrect" for k in range(N)]
+    right = ["y" if k % 4 else "n" for k in range(N)]
+    data = sheet(ticket=IDS, reply=TEXTS, auto_eval=said, **{"correct?": right})
+    text, reading = asked(data, option="--people 'correct?'")
+    assert "'correct?'" in text
+    assert reading.votes["gold"].to_pylist() == [float(each == "y") for each in right]
+
+
+def test_a_flag_of_a_fault_passes_what_has_none() -> None:
+    flags = [int(k % 3 == 0) for k in range(N)]
+    data = sheet(summary=TEXTS, hallucination_judge=flags, hallucination_human=flags[::-1])
+    (reading,) = read([("file.csv", data)])
+    assert reading.votes["lower_is_better"].to_pylist() == [1] * N
+    assert any("0 is pass and 1 is fail; less is better" in note for note in reading.notes)
+
+
+def test_letters_under_a_grade_are_grades_and_no_sides_of_two() -> None:
+    for letters, worth in (
+        ("ABC", {"A": 5, "B": 4, "C": 3}),
+        ("ABDF", {"A": 5, "B": 4, "D": 2, "F": 1}),
+    ):
+        said = [letters[k % len(letters)] for k in range(N)]
+        human = [letters[k // 3 % len(letters)] for k in range(N)]
+        data = sheet(essay=TEXTS, llm_grade=said, human_grade=human)
+        (reading,) = read([("file.csv", data)])
+        assert reading.kind == "scores"
+        assert reading.votes["score"].to_pylist() == [worth[letter] for letter in said]
+        assert reading.votes["gold"].to_pylist() == [worth[letter] for letter in human]
+    data = sheet(
+        response_a=TEXTS,
+        response_b=TEXTS[::-1],
+        llm_grade=[*"ABC" * 13, "A"],
+        human_grade=["A"] * N,
+    )
+    (reading,) = read([("file.csv", data)])
+    assert reading.kind == "votes"
+
+
+def test_columns_of_models_are_judges_of_one_metric() -> None:
+    columns = ("score_gpt4o", "score_gpt-4o-mini", "score_claude-3-5-sonnet")
+    data = sheet(
+        prompt=IDS,
+        completion=TEXTS,
+        **{
+            name: [f"{level}/5" for level in LEVELS[i:] + LEVELS[:i]]
+            for i, name in enumerate(columns)
+        },
+        score_human=LEVELS,
+    )
+    (reading,) = read([("file.csv", data)])
+    assert set(reading.votes["metric"].to_pylist()) == {"score"}
+    judges = set(reading.votes["judge"].to_pylist())
+    assert judges == {"gpt4o", "gpt-4o-mini", "claude-3-5-sonnet"}
+    assert reading.votes["gold"].to_pylist().count(None) == 0
+
+
+def test_verdicts_in_the_same_words_are_asked_about_whatever_they_are_called() -> None:
+    said = ["✅" if k % 3 else "❌" for k in range(N)]
+    data = sheet(msg=IDS, reply=TEXTS, **{"bot check": said, "team check": said[::-1]})
+    _, reading = asked(data, option="--people 'team check' --judges 'bot check'")
+    assert reading.votes["gold"].to_pylist() == [float(each == "✅") for each in said[::-1]]
