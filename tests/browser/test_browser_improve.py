@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from judging_walk import WALKS, Grader, answers
+from judging_walk import BETTER, Grader, answers
 from visits import start_app, stop_app, visiting
 
-CAREFUL = "Judge {} whether the answer is right.\n\n{{{{prompt}}}}\n\n{{{{response}}}}"
+CAREFUL = "Judge carefully whether the answer is right.\n\n{{prompt}}\n\n{{response}}"
 MOST_CLICKS = 8
 
 
@@ -35,8 +35,10 @@ def app(tmp_path: Path) -> Iterator[str]:
     stop_app(server)
 
 
-@pytest.mark.parametrize(("word", "said"), WALKS.items())
-def test_collected_audited_changed_and_proven_in_few_clicks(chromium, app, tmp_path, word, said):
+def test_collected_audited_changed_and_proven_in_few_clicks(chromium, app, tmp_path):
+    """A change that helps; what is said of others `tests/pages/test_page_versions.py` and the walk by
+    commands hold.
+    """
     with Grader() as judge, visiting(chromium, app) as visitor:
         page = visitor.page
         click = Clicks(page)
@@ -68,7 +70,7 @@ def test_collected_audited_changed_and_proven_in_few_clicks(chromium, app, tmp_p
         click(page.get_by_role("link", name="Collect"))
         visitor.arrive("Collect")
         # Model, server, items and labels are those of the last job: only the prompt is written.
-        write("Your own prompt", CAREFUL.format(word))
+        write("Your own prompt", CAREFUL)
         wait_for("a new version, llama3@v2")
         click(page.get_by_role("button", name="Try 3", exact=True))
         wait_for("So it is")
@@ -82,5 +84,5 @@ def test_collected_audited_changed_and_proven_in_few_clicks(chromium, app, tmp_p
         visitor.settle()
         click(page.get_by_role("button", name="Prove llama3@v2"))
         visitor.arrive("Improve")
-        wait_for(said)
+        wait_for(BETTER)
         assert click.count <= MOST_CLICKS

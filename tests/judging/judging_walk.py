@@ -11,11 +11,8 @@ from pathlib import Path
 
 from judging_server import Server
 
-WALKS = {
-    "carefully": "llama3@v2 is better than llama3: where they part, it was right in",
-    "kindly": "llama3@v2 is not shown to be better than llama3 on the sealed items",
-}
-"""By the word of the second prompt, what is said of it at the end."""
+BETTER = "llama3@v2 is better than llama3: where they part, it was right in"
+"""What is said of a second prompt that says carefully."""
 
 
 class Grader(Server):

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import pytest
-from judging_walk import WALKS, Grader, answers
+from judging_walk import BETTER, Grader, answers
 from places import REPOSITORY
 
 pytestmark = pytest.mark.thorough
@@ -30,8 +30,8 @@ def guide(server):
 @pytest.mark.parametrize(
     ("word", "said", "code"),
     [
-        ("carefully", WALKS["carefully"], 0),
-        ("kindly", WALKS["kindly"], 1),
+        ("carefully", BETTER, 0),
+        ("kindly", "llama3@v2 is not shown to be better than llama3 on the sealed items", 1),
         ("so", "llama3@v2 is not shown to be better than llama3: they part on no sealed item", 1),
     ],
 )
