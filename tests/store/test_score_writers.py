@@ -51,11 +51,13 @@ class Held:
         return {item for item, _ in self.scores}
 
     def gold_of(self, item: str) -> float | None:
-        """A file's gold, else the mean of the labels."""
+        """A file's gold, else the mean of the labels; none where as many pass it as fail it."""
         if item in self.gold:
             return self.gold[item]
         said = [word[0] for (about, _), word in self.labels.items() if about == item and word]
-        return sum(said) / len(said) if said and not self.gold_before_labels else None
+        if not said or self.gold_before_labels or 2 * sum(said) == len(said):
+            return None
+        return sum(said) / len(said)
 
 
 @dataclass
