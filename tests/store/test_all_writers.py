@@ -95,20 +95,26 @@ class LookedAt(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.steps = 0
+        self.folder = TemporaryDirectory()
+        self.store = Store.open(f"{self.folder.name}/votes.duckdb")
+        self.held = {}
+        self.files = self.steps = 0
 
     def look(self) -> None:
         """That the store is whole and holds what it should."""
-        raise NotImplementedError
-
-    def close(self) -> None:
-        raise NotImplementedError
+        self.store.check()
+        self.store.close()
+        self.store = Store.open(f"{self.folder.name}/votes.duckdb")
+        assert self.store.notes == ()
+        assert {one.name for one in self.store.datasets()} == {*self.held}
+        self.compare()
 
     def teardown(self) -> None:
         try:
             self.look()
         finally:
-            self.close()
+            self.store.close()
+            self.folder.cleanup()
 
     @invariant()
     def the_store_is_whole_and_holds_what_it_should(self):
@@ -122,19 +128,14 @@ class Writers(LookedAt):
 
     def __init__(self) -> None:
         super().__init__()
-        self.folder = TemporaryDirectory()
-        self.store = Store.open(f"{self.folder.name}/votes.duckdb")
-        self.held: dict[str, Held] = {}
         self.tabs: dict[int, Tab] = {}
-        self.files = 0
         self.last: tuple[str, bytes, Held] | None = None
         self.server: Server | None = None
 
-    def close(self) -> None:
+    def teardown(self) -> None:
         if self.server is not None:
             self.server.__exit__()
-        self.store.close()
-        self.folder.cleanup()
+        super().teardown()
 
     def _read(self, data: bytes):
         options = ReadOptions(labels="1/0/-1", gold_labels="1/0/-1")
@@ -384,17 +385,9 @@ class Writers(LookedAt):
             ]
             assert row["vote"] == (-vote if reply.position == "ba" else vote)
 
-    def look(self) -> None:
-        self.store.check()
-        self.store.close()
-        self.store = Store.open(f"{self.folder.name}/votes.duckdb")
-        assert self.store.notes == ()
+    def compare(self) -> None:
         for tab in self.tabs.values():
             tab.desk.store = self.store
-        self._compare()
-
-    def _compare(self) -> None:
-        assert {one.name for one in self.store.datasets()} == {*self.held}
         try:
             rows = self.store.export().to_pylist()
         except NoUsableVotes:

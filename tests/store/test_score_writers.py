@@ -10,18 +10,16 @@ import os
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import partial
-from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
-from test_all_writers import LookedAt, sequences
+from test_all_writers import LookedAt, Tab, sequences
 
 from core.errors import AppellateError, NoUsableVotes
 from core.importers import read
-from core.labelling.desk import Card, Desk, open_desk
+from core.labelling.desk import Card, open_desk
 from core.labelling.sheet import join_sheet, write_sheet
-from core.store import Store
 from core.store.labelling import label_log
 
 NAMES = ("d", "e")
@@ -60,32 +58,12 @@ class Held:
         return sum(said) / len(said)
 
 
-@dataclass
-class Tab:
-    """What somebody has open: perhaps a card of what is no more."""
-
-    desk: Desk
-    person: str
-    card: Card | None
-    held: Held
-    name: str
-    places: dict[int, str]
-
-
 class ScoreWriters(LookedAt):
     """Every writer of a store of single answers and labels."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.folder = TemporaryDirectory()
-        self.store = Store.open(f"{self.folder.name}/scores.duckdb")
-        self.held: dict[str, Held] = {}
         self.tab: Tab | None = None
-        self.files = 0
-
-    def close(self) -> None:
-        self.store.close()
-        self.folder.cleanup()
 
     def _read(self, head: list[str], rows: list[list]):
         out = io.StringIO(newline="")
@@ -226,14 +204,9 @@ class ScoreWriters(LookedAt):
             self.store.delete_dataset(name)
             del self.held[name]
 
-    def look(self) -> None:
-        self.store.check()
-        self.store.close()
-        self.store = Store.open(f"{self.folder.name}/scores.duckdb")
-        assert self.store.notes == ()
+    def compare(self) -> None:
         if self.tab:
             self.tab.desk.store = self.store
-        assert {one.name for one in self.store.datasets()} == {*self.held}
         try:
             rows = self.store.export(kind="scores").to_pylist()
         except NoUsableVotes:
