@@ -32,6 +32,7 @@ class Scores(Draft):
             or (_is_few_words(c) and not c.folded & {clean(name) for name in self.by})
             or c.name in said.columns
             or ({clean(w) for w in c.counts} <= {*said.labels})
+            or any(_say_alike(c, other) for other in candidates)
         ]
         scored = [
             c
@@ -387,6 +388,17 @@ def _sums(column: Column, others: list[Column]) -> bool:
         min(abs(total - sum(parts)), abs(total - sum(parts) / len(parts))) <= 0.011
         for total, *parts in whole
     )
+
+
+def _say_alike(column: Column, other: Column) -> bool:
+    """Whether a judge and a person, by the names of two columns, say of one thing the same few
+    words, of which one may mean pass.
+    """
+    whose = {"judge"}, {"person", "gold"}
+    apart = any(column.who & one and other.who & two for one, two in (whose, whose[::-1]))
+    words = column.folded | other.folded
+    few = column.kind == other.kind == "short" and 2 <= len(words) <= MOST_WORDS
+    return apart and few and column.stem == other.stem and 2 * len(column.folded) > len(words)
 
 
 def _is_few_words(column: Column) -> bool:
