@@ -29,10 +29,12 @@ class Scores(Draft):
             for c in candidates
             if c.kind in ("number", "pass", "level")
             # Words that are names of columns, as `old bot`, name one of two.
-            or (_is_few_words(c) and not c.folded & {clean(name) for name in self.by})
+            or (
+                (_is_few_words(c) or any(_say_alike(c, other) for other in candidates))
+                and not c.folded & {clean(name) for name in self.by}
+            )
             or c.name in said.columns
             or ({clean(w) for w in c.counts} <= {*said.labels})
-            or any(_say_alike(c, other) for other in candidates)
         ]
         scored = [
             c
@@ -398,6 +400,7 @@ def _say_alike(column: Column, other: Column) -> bool:
     apart = any(column.who & one and other.who & two for one, two in (whose, whose[::-1]))
     words = column.folded | other.folded
     few = column.kind == other.kind == "short" and 2 <= len(words) <= MOST_WORDS
+    few = few and not {*column.tokens} & PREFERENCES
     return apart and few and column.stem == other.stem and 2 * len(column.folded) > len(words)
 
 
