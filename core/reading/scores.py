@@ -131,14 +131,14 @@ class Scores(Draft):
         ):
             out.questions.append(ask.two_columns([c.name for c in main]))
         judges_named = {judge_named(column.name) for column in main}
-        shared = judges_named.pop() if by_metric and len(judges_named) == 1 else None
+        one_name = by_metric and "judge" not in of and len(judges_named) == 1
+        shared = judges_named.pop() if one_name else None
         for i, column in enumerate(main):
             metric = " ".join(column.stem) if (by_metric or _names_harm(column)) else ""
             if by_metric and not metric:
                 metric = column.name
             if by_metric or len(main) == 1:
-                rater = self._rater(column) if len(main) == 1 else self._rater()
-                rater = rater and (shared or rater)
+                rater = shared or self._rater(column if len(main) == 1 else None)
             else:
                 rater = self._rater() if runs else own_name(column)
             whose: Literal["judge", "person"] = "judge"
