@@ -283,7 +283,11 @@ def _says_as_another(
         2 * len(column.folded & other.folded) > len(column.folded)
         for other in columns
         if other is not column and not other.folded <= models
-        if other.what & TELLING or {*other.who, *column.who} >= {"judge", "person"} > other.who
+        if other.what & TELLING
+        or (
+            "item" not in column.what
+            and {*other.who, *column.who} >= {"judge", "person"} > other.who
+        )
     )
 
 

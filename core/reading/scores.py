@@ -10,7 +10,7 @@ from .facts import Column, differ_in_one, grade, level, number, repeats, stands_
 from .plan import CANONICAL, UNREAD, Draft, Judgement, own_name
 from .questions import listed
 from .roles import TELLING, two_sides
-from .words import ANYBODYS, HARM, PREFERENCES, clean, tokens
+from .words import ANYBODYS, HARM, PREFERENCES, clean, judge_named, tokens
 from .words import who as who_says
 
 MOST_WORDS = 4
@@ -29,10 +29,12 @@ class Scores(Draft):
             for c in candidates
             if c.kind in ("number", "pass", "level")
             # Words that are names of columns, as `old bot`, name one of two.
-            or (_is_few_words(c) and not c.folded & {clean(name) for name in self.by})
+            or (
+                (_is_few_words(c) or any(_say_alike(c, other) for other in candidates))
+                and not c.folded & {clean(name) for name in self.by}
+            )
             or c.name in said.columns
             or ({clean(w) for w in c.counts} <= {*said.labels})
-            or any(_say_alike(c, other) for other in candidates)
         ]
         scored = [
             c
@@ -128,12 +130,15 @@ class Scores(Draft):
             and not all("judge" in c.who for c in main)
         ):
             out.questions.append(ask.two_columns([c.name for c in main]))
+        judges_named = {judge_named(column.name) for column in main}
+        one_name = by_metric and "judge" not in of and len(judges_named) == 1
+        shared = judges_named.pop() if one_name else None
         for i, column in enumerate(main):
             metric = " ".join(column.stem) if (by_metric or _names_harm(column)) else ""
             if by_metric and not metric:
                 metric = column.name
             if by_metric or len(main) == 1:
-                rater = self._rater(column) if len(main) == 1 else self._rater()
+                rater = shared or self._rater(column if len(main) == 1 else None)
             else:
                 rater = self._rater() if runs else own_name(column)
             whose: Literal["judge", "person"] = "judge"
@@ -395,6 +400,7 @@ def _say_alike(column: Column, other: Column) -> bool:
     apart = any(column.who & one and other.who & two for one, two in (whose, whose[::-1]))
     words = column.folded | other.folded
     few = column.kind == other.kind == "short" and 2 <= len(words) <= MOST_WORDS
+    few = few and not {*column.tokens} & PREFERENCES
     return apart and few and column.stem == other.stem and 2 * len(column.folded) > len(words)
 
 
