@@ -24,7 +24,7 @@ from urllib.parse import parse_qs, quote_plus, urlsplit
 
 from playwright.sync_api import sync_playwright
 from start_files import ASKED, FILES
-from test_browser_access import OF_STREAMLIT, OF_STREAMLIT_IN_THE_DARK, axe, faults
+from test_browser_access import OF_STREAMLIT, OF_STREAMLIT_IN_THE_DARK, faults
 from visits import CHROMIUM, LONG_MILLISECONDS, Visitor, start_app, stop_app, visiting
 
 from benchmarks.screenshots import demo, no_gold
@@ -200,7 +200,6 @@ def look_at(visit: Visit, visitor: Visitor, place: str, where: str) -> None:
 
 def see_views(visit: Visit, url: str) -> None:
     """Every place and method, in every look; from each all others are one click away."""
-    source = axe()
     for look in visit.looks:
         phone, dark = look.startswith("phone"), look.endswith("dark")
         with visit.tab(url, look, bypass_csp=True) as visitor:
@@ -219,7 +218,7 @@ def see_views(visit: Visit, url: str) -> None:
                         5, "end of the navigation (px)", where, below["y"] + below["height"], 900
                     )
                 excused = OF_STREAMLIT | (OF_STREAMLIT_IN_THE_DARK if dark else set())
-                serious = faults(visitor, source).keys() - excused
+                serious = faults(visitor).keys() - excused
                 visit.add(8, "serious faults by axe", where, len(serious), said=str(serious))
                 if visit.pictures:
                     take(visitor, visit.pictures / f"{place}-{kind.replace(' ', '-')}-{look}.png")
