@@ -174,11 +174,19 @@ def who(names: Sequence[str], like: Sequence[str], *, metrics: bool, judge: bool
 def raters(name: str, models: Sequence[str], others: Sequence[str]) -> Asked:
     return Asked(
         about="who",
-        text=f"{listed([name])}: {listed(models)} {'are' if len(models) > 1 else 'is'} named as "
-        f"models are; are {listed(others)} people?",
+        text=f"{listed([name])}: "
+        + (
+            f"{listed(models)} {'are' if len(models) > 1 else 'is'} named as models are; "
+            if models
+            else ""
+        )
+        + f"are {listed(others)} people?",
         choices=(
             (typed("--people", *others), "people" if len(others) > 1 else "a person"),
-            (typed("--judges", *models, *others), "judges, as the others are"),
+            (
+                typed("--judges", *models, *others),
+                "judges, as the others are" if models else "judges",
+            ),
         ),
     )
 

@@ -91,6 +91,9 @@ class Verdicts(Draft):
         told = {said.mapping.get("vote"), *said.orders, *said.runs, *said.judges}
         votes = self._beside_gold(self._without_restated(votes))
         gold, people, judges = self._whose(votes, told)
+        if nameless := self._nameless(judges):
+            like = [c.name for c in judges if c not in nameless]
+            out.questions.append(ask.who([c.name for c in nameless], like, metrics=False))
         named = [
             c
             for c in votes
@@ -121,6 +124,7 @@ class Verdicts(Draft):
         out.form = "votes"
         self._settle_gold(gold)
         main = [*judges, *named]
+        main, people = self._of_raters(main, people)
         if not main and not people:
             out.questions.append(ask.who([c.name for c in rest], (), metrics=False))
             main, rest = rest, []

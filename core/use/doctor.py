@@ -56,6 +56,9 @@ def doctor(options: argparse.Namespace) -> int:
     # Where no column names the judge, the name of the file, or of what it is, does.
     if (missing := [name for name in looks.missing if name != "judge"]) and not asked:
         answers = [f"--map {name}=COLUMN" for name in missing]
+    if looks.refusal and all(question.option != "plan" for question in asked):
+        # It says what the file is, and the option that names a column.
+        return 2
     if answers:
         for question in asked:
             meanings = (f"{value} ({words})" for value, words in question.choices[:LABELS])
