@@ -155,7 +155,8 @@ def _collect(options: argparse.Namespace, interrupts: _Interrupts) -> int:
                 print(f"{one_line(each.item_id)}, {one_line(each.judge)}: {one_line(each.read)}")
                 print("\n".join(f"    {one_line(line)}" for line in each.reply.splitlines()))
             return DONE
-        if (sealed := seal(job, store)) is not None:
+        job, sealed = seal(job, store)
+        if sealed is not None:
             _say(sealed)
         interrupts.raised = False
         last = _follow(start(job, store, **values_of(terms)), interrupts)

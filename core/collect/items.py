@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidOption, NoUsableVotes, UnreadableFile
 from ..importers.arrow_tables import arrow_table
+from ..importers.columns import Rejects
 from ..importers.databases import with_table
-from ..importers.json_tables import read_records, table_of_records
+from ..importers.json_tables import read_records
 from ..importers.layouts import plain
 from ..importers.options import ReadOptions
 from ..importers.raters import of_people
@@ -43,7 +41,6 @@ ESTIMATION = {
 }
 KNOWN = ("item_id", "prompt", "gold", "category", "estimation")
 """Columns with a meaning of their own, beside responses and their authors."""
-FIELD_LIMIT = 2**27
 SHOWN = 10
 """Repeated rows that are named."""
 
@@ -59,6 +56,7 @@ class Item:
     more : further columns by name, such as `reference`, which a prompt of one's own may show.
     estimation : the prompt asks to estimate a quantity, which APOCJudge does not override.
     perturbed : the change that its texts have, as `schema.Perturbed` names it; "" none.
+    sealed : for proofs, so that no prompt shows it as an example.
     """
 
     item_id: str
@@ -72,6 +70,7 @@ class Item:
     estimation: bool = False
     more: tuple[tuple[str, str], ...] = ()
     perturbed: str = ""
+    sealed: bool = False
 
     @property
     def digest(self) -> str:
@@ -124,98 +123,32 @@ def read_file(path: Path) -> ItemFile:
 
 def items_from(content: bytes, name: str) -> ItemFile:
     """Items of a file whose bytes are there already; columns and errors as `read_file`."""
-    ending = name.lower().rpartition(".")[2]
-    if ending in ("jsonl", "ndjson"):
-        return _items(*_json_lines(content, name), name)
-    if ending == "parquet":
-        return _items(*_parquet(content, name), name)
-    return _items(*_table(content, name), name)
-
-
-Rows = tuple[list[dict[str, str | None]], list[str]]
-"""Rows of text cells, and the names of the columns."""
-
-
-def _json_lines(content: bytes, name: str) -> Rows:
-    rows: list[dict[str, str | None]] = []
-    for number, line in enumerate(content.splitlines(), start=1):
-        if not line.strip():
-            continue
-        try:
-            record = json.loads(line)
-        except ValueError as error:
-            raise UnreadableFile(f"{name}, line {number}: is no JSON ({error})") from error
-        if not isinstance(record, dict):
-            raise UnreadableFile(f"{name}, line {number}: is no JSON object")
-        rows.append({key: _cell(value) for key, value in record.items()})
-    columns = list(dict.fromkeys(column for row in rows for column in row))
-    return [{column: row.get(column, "") for column in columns} for row in rows], columns
-
-
-def _parquet(content: bytes, name: str) -> Rows:
-    table = arrow_table(name, content, ReadOptions().max_bytes)
-    rows: list[dict[str, str | None]] = [
-        {key: _cell(value) for key, value in row.items()} for row in table.to_pylist()
-    ]
-    return rows, list(table.column_names)
+    source = open_source(name, content, ReadOptions().max_bytes)
+    if source.kind == "delimited":
+        table = read_delimited(source)
+        columns, rejects = list(table.columns), table.rejects
+        cells = (column.to_pylist() for column in table.columns.values())
+        rows = [dict(zip(columns, row, strict=True)) for row in zip(*cells, strict=True)]
+    elif source.kind == "json":
+        found = read_records(source, lambda whole: "prompt" in whole)
+        rows, rejects = [dict(record) for record in found.records], found.rejects
+        columns = list(dict.fromkeys(name for row in rows for name in row))
+    else:
+        parquet = arrow_table(name, source.data, ReadOptions().max_bytes)
+        rows, columns, rejects = parquet.to_pylist(), parquet.column_names, Rejects()
+    for number, _, _, reason, _ in rejects.found:
+        raise UnreadableFile(f"{name}, row {number}: {reason}")
+    return _items([{name: _cell(row.get(name)) for name in columns} for row in rows], columns, name)
 
 
 def _cell(value: object) -> str:
     """The text of a value; of a list or an object its JSON."""
-    if value is None:
-        return ""
     if isinstance(value, list | dict):
         return json.dumps(value, ensure_ascii=False, default=str)
-    return str(value)
+    return "" if value is None else str(value)
 
 
-def _table(content: bytes, name: str) -> Rows:
-    """A table of UTF-8 and commas, else in whatever form votes may be in."""
-    table: Rows | None = None
-    with suppress(UnreadableFile):
-        table = _csv(content, name)
-        if "prompt" in table[1]:
-            return table
-    try:
-        other = _other(content, name)
-    except UnreadableFile:
-        # What is refused of votes is said of their columns; of CSV the columns are named here.
-        if table is None:
-            raise
-        return table
-    return other if table is None or "prompt" in other[1] else table
-
-
-def _other(content: bytes, name: str) -> Rows:
-    source = open_source(name, content, ReadOptions().max_bytes)
-    if source.kind == "parquet":
-        return _parquet(source.data, name)
-    if source.kind == "json":
-        table = table_of_records(read_records(source), name)
-    else:
-        table = read_delimited(source)
-    columns = list(table.columns)
-    cells = (column.to_pylist() for column in table.columns.values())
-    return [dict(zip(columns, row, strict=True)) for row in zip(*cells, strict=True)], columns
-
-
-def _csv(content: bytes, name: str) -> Rows:
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise UnreadableFile(f"{name}: cannot be read as UTF-8 text ({error})") from error
-    csv.field_size_limit(FIELD_LIMIT)
-    reader = csv.DictReader(io.StringIO(text, newline=""))
-    try:
-        rows = list(reader)
-    except csv.Error as error:
-        raise UnreadableFile(f"{name}, line {reader.line_num}: {error}") from error
-    return rows, list(reader.fieldnames or ())
-
-
-def _items(rows: list[dict[str, str | None]], columns: list[str], name: str) -> ItemFile:
-    if len(set(columns)) < len(columns):
-        raise UnreadableFile(f"{name}: a column is named twice: {', '.join(columns)}")
+def _items(rows: list[dict[str, str]], columns: list[str], name: str) -> ItemFile:
     responses = {column: match.group(1) for column in columns if (match := RESPONSE.match(column))}
     if "prompt" in columns and "response" in columns and not responses:
         responses = {"response": "response"}
@@ -231,10 +164,6 @@ def _items(rows: list[dict[str, str | None]], columns: list[str], name: str) -> 
     kept, notes = _once(items, name)
     if "response" in responses:
         notes = (*notes, *_of_people(kept, columns, name))
-    if not kept:
-        raise UnreadableFile(
-            f"{name}: has no row; a line under the header is one prompt with its responses"
-        )
     twice = _repeated((item.item_id, *item.models) for item in kept)
     if twice is not None:
         raise UnreadableFile(f"{name}: item {twice[0]!r} is there twice with the same models")
@@ -270,11 +199,8 @@ def _once(items: list[Item], name: str) -> tuple[tuple[Item, ...], tuple[str, ..
     )
 
 
-def _item(place: str, row: dict[str, str | None], columns: dict[str, str]) -> Item:
+def _item(place: str, cells: dict[str, str], columns: dict[str, str]) -> Item:
     """The item of a row. columns : of responses, with what their names end in."""
-    if None in row or None in row.values():
-        raise UnreadableFile(f"{place}: has more or fewer cells than the header; check its quotes")
-    cells = {name: text or "" for name, text in row.items()}
 
     def cell(name: str) -> str:
         return cells.get(name, "").strip()

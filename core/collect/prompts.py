@@ -404,8 +404,6 @@ class Request:
         if self.repairs:
             return reading.repaired(text, self.form, **end)
         end["shown"] = self.shown
-        if self.task == "score":
-            return reading.direct_score(text, self.form, **end)
         if self.task == "rank":
             return reading.ranking(text, len(self.order), **end)
         return reading.verdict(text, self.form, confidence=self.confidence == "self", **end)
@@ -420,8 +418,8 @@ class Request:
         if self.verdict_words:
             return reading.own(self.verdict_words, ties=self.ties)
         if self.prompt.name == OWN:
-            return reading.any_pair(ties=self.ties)
-        return reading.five(ties=self.ties) if self.five else reading.pair(ties=self.ties)
+            return reading.votes("any", ties=self.ties)
+        return reading.votes("five" if self.five else "pair", ties=self.ties)
 
     def repair(self, raw: str) -> Request | None:
         """The question to the same model what its reply says, without the judged texts, so that

@@ -64,18 +64,20 @@ def judged(job: Job) -> tuple[Item, ...]:
 
 
 def examples_of(job: Job) -> tuple[Item, ...]:
-    """Labelled items drawn as examples; the same seed draws the same. Raises TooFewLabels if there
-    are not enough.
+    """Labelled items that are open, drawn as examples; the same seed draws the same. Raises
+    TooFewLabels if there are not enough.
     """
     if not job.few_shot:
         return ()
     labelled = sorted(
-        (item for item in job.items if item.gold is not None), key=lambda item: item.digest
+        (item for item in job.items if item.gold is not None and not item.sealed),
+        key=lambda item: item.digest,
     )
     if len(labelled) < job.few_shot or len(job.items) == job.few_shot:
         raise TooFewLabels(
-            f"{job.few_shot} examples need that many items with gold, and one item more to judge; "
-            f"there are {len(labelled)} with gold of {len(job.items)}"
+            f"{job.few_shot} examples need that many items with gold, none of them sealed for "
+            f"`prove`, and one item more to judge; there are {len(labelled)} such of "
+            f"{len(job.items)}"
         )
     drawn = np.random.default_rng(job.seed).permutation(len(labelled))[: job.few_shot]
     return tuple(labelled[place] for place in drawn)

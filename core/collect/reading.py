@@ -10,10 +10,10 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, wraps
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar, cast
 
 from .rubric import PASS_FAIL, Criterion, Words, values_of_words
 
@@ -57,6 +57,7 @@ BESIDE = (*REASONS, "confidence", "own_answer")
 """Keys that may stand beside the verdict."""
 CALLED = {"arguments", "parameters"}
 
+T = TypeVar("T")
 Status = Literal["ok", "unparsed", "refused", "cut_off"]
 
 
@@ -123,26 +124,37 @@ class Form:
             value = int(value)
         return self.of.get(name, self.words).get(bare(str(value)))
 
+    def parsed(self, meaning: int | None, **facts: Any) -> Parsed:
+        """What a meaning of the whole is: a score, or a vote, of five levels with its steps."""
+        if self.scores or meaning is None:
+            return Parsed(status="ok", score=meaning, **facts)
+        steps = meaning if self.words.keys() <= STEPS.keys() else None
+        return Parsed(status="ok", slot_vote=(meaning > 0) - (meaning < 0), steps=steps, **facts)
+
 
 def bare(words: str) -> str:
     """Words in capitals, without what may stand around them."""
     return " ".join(words.strip(EDGE).upper().split())
 
 
-@cache
-def pair(*, ties: bool) -> Form:
-    """A, B or, with `ties`, C."""
-    words = {"A": 1, "B": -1, "RESPONSE A": 1, "RESPONSE B": -1}
-    return Form(
-        words=words | ({"C": 0, "TIE": 0} if ties else {}), options=("A", "B", "C")[: 2 + ties]
-    )
+PAIR = {"A": 1, "B": -1, "C": 0, "RESPONSE A": 1, "RESPONSE B": -1, "TIE": 0}
+VOTES = {
+    "pair": PAIR,
+    "five": STEPS,
+    "any": {**PAIR, **{word: (n > 0) - (n < 0) for word, n in STEPS.items()}},
+}
+"""Words of verdicts on two responses: letters, five levels as steps, and what prompts of one's own
+ask for, letters or levels, in brackets too.
+"""
 
 
 @cache
-def five(*, ties: bool) -> Form:
-    """Five levels from `A>>B` to `B>>A`, as steps; the middle one with `ties`."""
-    words = {word: steps for word, steps in STEPS.items() if ties or steps}
-    return Form(words=words, options=tuple(words))
+def votes(kind: Literal["pair", "five", "any"], *, ties: bool) -> Form:
+    """A verdict on two responses; a tie only with `ties`."""
+    words = {word: vote for word, vote in VOTES[kind].items() if ties or vote}
+    first = {vote: word for word, vote in reversed(words.items())}
+    options = tuple(word for word in words if word in first.values())
+    return Form(words=words, options=options, tags=kind == "any")
 
 
 @cache
@@ -183,14 +195,6 @@ def _meant(words: Words) -> dict[str, int]:
     return meant
 
 
-@cache
-def any_pair(*, ties: bool) -> Form:
-    """What prompts of one's own ask for: letters or levels, in brackets too."""
-    plain = pair(ties=ties)
-    levels = {word: (n > 0) - (n < 0) for word, n in STEPS.items() if ties or n}
-    return Form(words={**plain.words, **levels}, options=plain.options, tags=True)
-
-
 class _Unreadable(Exception):
     """The reply states nothing that was asked for, or more than one thing."""
 
@@ -198,6 +202,19 @@ class _Unreadable(Exception):
 def _need(holds: object) -> None:
     if not holds:
         raise _Unreadable
+
+
+def _given(value: T | None) -> T:
+    _need(value is not None)
+    return cast(T, value)
+
+
+def _of_type(kind: type[T], value: object) -> T:
+    return _given(value if isinstance(value, kind) else None)
+
+
+def _meant_by(form: Form, value: object, name: str = "") -> int:
+    return _given(form.meaning(value, name))
 
 
 def _strict(read: Callable[..., Parsed]) -> Callable[..., Parsed]:
@@ -230,23 +247,20 @@ class _Said:
     by_name: Mapping[str, int]
     confidence: object
     reason: str
-    found: Mapping[str, Any] | None = None
+    found: Mapping[str, Any] = field(default_factory=dict)
 
 
 def _said(text: str, form: Form, shown: Sequence[str]) -> _Said:
     """Raises _Unreadable."""
-    found = _object(text, shown)
-    if found is not None:
+    if (found := _object(text, shown)) is not None:
         return _from_object(found, form)
-    answer = answer_of(text, shown)
-    if answer is None:
-        raise _Unreadable
+    answer = _given(answer_of(text, shown))
     if not form.criteria and (meaning := form.meaning(answer)) is not None:
         return _Said({form.key: meaning}, None, storable(text))
     if form.tags and (last := LAST_TAG.search(answer)) is not None:
-        meant = {form.meaning(tag) for tag in TAG.findall(answer)}
-        _need(len(meant) == 1 and None not in meant and not form.criteria)
-        return _Said({form.key: form.words[bare(last[1])]}, None, storable(text))
+        meant = {_meant_by(form, tag) for tag in TAG.findall(answer)}
+        _need(len(meant) == 1 and not form.criteria)
+        return _Said({form.key: _meant_by(form, last[1])}, None, storable(text))
     return _from_lines(answer, form, text)
 
 
@@ -254,26 +268,24 @@ def _from_object(found: Mapping[str, Any], form: Form) -> _Said:
     if found.keys() == {"name"} | (found.keys() & CALLED) and len(found) == 2:
         # A call of a tool that is written as text.
         given = next(value for name, value in found.items() if name in CALLED)
-        _need(isinstance(given, dict))
-        found = {name.lower(): value for name, value in given.items()}
+        found = {name.lower(): value for name, value in _of_type(dict, given).items()}
     inner = found.get("scores") if form.key in ("score", "") else None
     scores = _scores(inner) if isinstance(inner, dict) else {}
-    said = {name: form.meaning({**found, **scores}.get(name), name) for name in form.asked}
+    said = {name: _meant_by(form, {**found, **scores}.get(name), name) for name in form.asked}
     # Another key with another of the words: which of the two holds is not ours to say.
     others = {
         name: value
         for name, value in found.items()
         if name not in form.asked and name not in BESIDE and isinstance(value, str)
     }
-    _need(None not in said.values())
     stated = {form.meaning(value) for value in others.values()}
     _need(stated <= {None, said[form.key]} if form.key else not others)
     # Nor what a further text behind the verdict says of it.
     names = list(found)
     last = max((names.index(name) for name in form.asked & found.keys()), default=0)
     _need(not others.keys() & {*names[last:]})
-    read = {name: meaning for name, meaning in said.items() if meaning is not None}
-    return _Said(read, found.get("confidence"), _reason(found), found)
+    given = (found[name] for name in REASONS if isinstance(found.get(name), str))
+    return _Said(said, found.get("confidence"), storable(next(given, "")), found)
 
 
 def _scores(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -282,11 +294,6 @@ def _scores(given: Mapping[str, Any]) -> dict[str, Any]:
         name.lower(): value.get("score") if isinstance(value, dict) else value
         for name, value in given.items()
     }
-
-
-def _reason(found: Mapping[str, Any]) -> str:
-    given = (found[name] for name in REASONS if isinstance(found.get(name), str))
-    return storable(next(given, ""))
 
 
 def _from_lines(answer: str, form: Form, text: str) -> _Said:
@@ -306,8 +313,7 @@ def _from_lines(answer: str, form: Form, text: str) -> _Said:
             break
         lines.pop()
     _need(said.keys() == form.asked)
-    earlier = [match for line in lines if (match := LINE.fullmatch(line)) is not None]
-    for each in earlier:
+    for each in filter(None, map(LINE.fullmatch, lines)):
         for name, meaning in said.items():
             if each["name"].lower().endswith(name):
                 _need(form.meaning(each["value"], name) in (None, meaning))
@@ -318,43 +324,24 @@ def _from_lines(answer: str, form: Form, text: str) -> _Said:
 def verdict(
     text: str, form: Form, *, confidence: bool = False, shown: Sequence[str] = ()
 ) -> Parsed:
-    """A verdict of a form for two responses.
+    """What a reply answers of a form; of scores also those of single criteria, in an object
+    `scores` of any names where the form has none.
 
     confidence : one may be stated, from 0 to 1; another is none, and the verdict counts without.
     shown : texts that the judge was shown. Where one holds a mark of thoughts, none is looked for.
     """
     said = _said(text, form, shown)
-    meaning = said.by_name[form.key]
-    in_steps = set(form.words) <= set(STEPS)
-    return Parsed(
-        status="ok",
-        slot_vote=(meaning > 0) - (meaning < 0),
-        steps=meaning if in_steps else None,
-        confidence=_share(said.confidence) if confidence else None,
-        reason=said.reason,
-    )
-
-
-@_strict
-def direct_score(text: str, form: Form, *, shown: Sequence[str] = ()) -> Parsed:
-    """A score of a form, and those of single criteria under the key `scores`."""
-    said = _said(text, form, shown)
-    names: Collection[str] = form.criteria
-    inner = (said.found or {}).get("scores")
+    names, scores = form.criteria, said.by_name
+    inner = said.found.get("scores") if form.scores else None
     if isinstance(inner, dict):
         names = form.criteria or tuple(inner)
         _need({name.lower() for name in names} == {name.lower() for name in inner})
-        scores = {name: form.meaning(value, name) for name, value in _scores(inner).items()}
-    else:
-        scores = dict(said.by_name)
-    read = tuple((name, scores[name.lower()]) for name in names)
-    _need(all(score is not None and name.strip() for name, score in read))
-    return Parsed(
-        status="ok",
-        score=said.by_name.get(form.key),
-        criteria=tuple(
-            (storable(name.strip()), score) for name, score in read if score is not None
-        ),
+        scores = {name: _meant_by(form, value, name) for name, value in _scores(inner).items()}
+    _need(all(map(str.strip, names)))
+    return form.parsed(
+        said.by_name.get(form.key),
+        confidence=_share(said.confidence) if confidence else None,
+        criteria=tuple((storable(name.strip()), scores[name.lower()]) for name in names),
         reason=said.reason,
     )
 
@@ -364,17 +351,10 @@ def repaired(text: str, form: Form) -> Parsed:
     """The answer to a repair question: one of the words, or NONE for a reply that gives no
     verdict.
     """
-    answer = answer_of(text)
-    if answer is not None and bare(answer) == NONE:
+    answer = _given(answer_of(text))
+    if bare(answer) == NONE:
         return Parsed(status="refused", reason=storable(text))
-    meaning = None if answer is None else form.meaning(answer)
-    if meaning is None:
-        raise _Unreadable
-    if form.scores:
-        return Parsed(status="ok", score=meaning, reason=storable(text))
-    steps = meaning if set(form.words) <= set(STEPS) else None
-    vote = (meaning > 0) - (meaning < 0)
-    return Parsed(status="ok", slot_vote=vote, steps=steps, reason=storable(text))
+    return form.parsed(_meant_by(form, answer), reason=storable(text))
 
 
 @_strict
@@ -386,9 +366,7 @@ def token(text: str, alternatives: Mapping[str, float] | None, form: Form) -> Pa
     §3; for a word drawn against the odds its own share, ours). None without `alternatives` (token →
     natural-log probability), where they hold less than half of the probability, or not the word.
     """
-    word = _begun(text.strip().strip(".").upper(), form.options)
-    if word is None:
-        raise _Unreadable
+    word = _given(_begun(text.strip().strip(".").upper(), form.options))
     share = dict.fromkeys(form.options, 0.0)
     for option, logprob in (alternatives or {}).items():
         begun = option.strip()
@@ -398,12 +376,10 @@ def token(text: str, alternatives: Mapping[str, float] | None, form: Form) -> Pa
             share[of] += math.exp(min(logprob, 0.0))
     total = sum(share.values())
     sure = share[word] / total if total >= LEAST_COVERED and share[word] > 0 else None
-    meaning, reason = form.words[bare(word)], storable(text)
-    if form.scores:
-        mean = sum(form.words[bare(each)] * p for each, p in share.items()) / (total or 1)
-        expected = None if sure is None or form.key != "score" else mean
-        return Parsed(status="ok", score=meaning, confidence=sure, expected=expected, reason=reason)
-    return Parsed(status="ok", slot_vote=meaning, confidence=sure, reason=reason)
+    mean = sum(form.words[bare(each)] * p for each, p in share.items()) / (total or 1)
+    expected = None if sure is None or form.key != "score" else mean
+    meaning = form.words[bare(word)]
+    return form.parsed(meaning, confidence=sure, expected=expected, reason=storable(text))
 
 
 def _begun(start: str, options: Sequence[str]) -> str | None:
@@ -416,28 +392,24 @@ def _begun(start: str, options: Sequence[str]) -> str | None:
 def ranking(text: str, candidates: int, *, shown: Sequence[str] = ()) -> Parsed:
     """Score, rank and flags of every candidate: each label and each rank exactly once."""
     labels = LETTERS[:candidates]
-    entries = (_object(text, shown) or {}).get("candidates")
-    if not isinstance(entries, list):
-        raise _Unreadable
-    ranked = tuple(sorted((_candidate(each, labels) for each in entries), key=lambda e: e["slot"]))
+    entries = _given(_object(text, shown)).get("candidates")
+    ranked = [_candidate(each, labels) for each in _of_type(list, entries)]
+    ranked.sort(key=lambda entry: entry["slot"])
     _need([entry["slot"] for entry in ranked] == list(range(candidates)))
     _need(sorted(entry["rank"] for entry in ranked) == list(range(1, candidates + 1)))
-    return Parsed(status="ok", ranking=ranked)
+    return Parsed(status="ok", ranking=tuple(ranked))
 
 
 @_strict
 def answer_key(text: str) -> Parsed:
     """The text of an answer key."""
-    key = (_object(text) or {}).get("key")
-    if not isinstance(key, str) or not key.strip():
-        raise _Unreadable
+    key = _of_type(str, _given(_object(text)).get("key"))
+    _need(key.strip())
     return Parsed(status="ok", key=storable(key))
 
 
 def _candidate(entry: Any, labels: str) -> dict[str, Any]:
-    if not isinstance(entry, dict):
-        raise _Unreadable
-    fields = {name.lower(): value for name, value in entry.items()}
+    fields = {name.lower(): value for name, value in _of_type(dict, entry).items()}
     _need({"label", "score", "rank", *FLAGS} <= set(fields))
     label = bare(str(fields["label"])).removeprefix("CANDIDATE ").removeprefix("RESPONSE ")
     rank, score = fields["rank"], fields["score"]

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 import re
-import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidOption
 from ..store import Store, parts
+from ..store.export import is_database
 from ..store.ledger import all_replies, asked_as
 from .job import Job
-from .protocols import examples_of, stages
+from .protocols import stages
 from .registry import start
 
 if TYPE_CHECKING:
@@ -95,6 +96,7 @@ def as_versions(job: Job, store: Store) -> tuple[Job, tuple[str, ...]]:
     version, `name@v2`; with those of a version that is there, that one. Judges whose answers bear
     another name than theirs are left as they are.
     """
+    job = _with_open_examples(job, store)
     first = stages(job, store)[0]({})
     judges, notes = [], []
     for judge in job.judges:
@@ -137,28 +139,36 @@ def next_steps(job: Job, store: str) -> tuple[str, ...]:
     return f"audit {store} --compare", *(f"prove {store} {name}" for name in later)
 
 
-def seal(job: Job, store: Store) -> str | None:
-    """Split the store before a second version of a judge writes in it (`core.store.parts.split`);
-    what to say, None if it was split before or every judge is a first version.
-
-    Raises InvalidOption where an example in the prompt would be sealed.
+def seal(job: Job, store: Store) -> tuple[Job, str | None]:
+    """Split the store before a second version of a judge writes in it (`core.store.parts.split`).
+    Returns the job, its examples drawn from what is open, and what to say; None if the store was
+    split before or every judge is a first version.
     """
     said = None
     if any(VERSION.fullmatch(judge.name) for judge in job.judges):
         with store.change() as change:
-            if parts.read(change) is None:
-                n_open = len(parts.split(change, secrets.token_hex(8)).items)
-                said = (
-                    f"{n_open:,} of {parts.items_of(change):,} items are open, the others sealed "
-                    "for `prove`: read and tune on what is open"
-                )
+            said = parts.begin(change)
+    return _with_open_examples(job, store), said
+
+
+def split_versions(source: str) -> str | None:
+    """Split a store that has versions of a judge, before anybody reads what a gain is proven on.
+    What to say; None of another file, of one version, and where it was split before.
+    """
+    if not is_database(Path(source)):
+        return None
+    with Store.open(source, read_only=True) as held, held.snapshot() as moment:
+        if parts.read(moment) or not parts.later_versions(parts.judges_in_order(moment)):
+            return None
+    with Store.open(source) as store, store.change() as change:
+        return f"{source}: {parts.begin(change)}"
+
+
+def _with_open_examples(job: Job, store: Store) -> Job:
+    """The job, told which of its items are sealed if it shows any as examples."""
+    if not job.few_shot:
+        return job
     with store.snapshot() as moment:
         names = parts.open_names(moment)
-    if hidden := [
-        one for one in examples_of(job) if names is not None and one.item_id not in names
-    ]:
-        raise InvalidOption(
-            f"{len(hidden)} of {job.few_shot} examples are sealed for `prove`, and an example "
-            "shows its label: collect what is open, as `export` writes it, or ask without examples"
-        )
-    return said
+    items = (replace(i, sealed=names is not None and i.item_id not in names) for i in job.items)
+    return replace(job, items=tuple(items))

@@ -30,8 +30,7 @@ def read_parquet(source: Source, max_bytes: int) -> TextTable:
     table = arrow_table(source.name, source.data, max_bytes)
     if table.num_rows == 0:
         raise UnreadableFile(
-            f"{source.name}: row 1: the file has columns but no rows. Add at least one row of "
-            "votes."
+            f"{source.name}: row 1: the file has columns but no rows. Add at least one row."
         )
     return table_of_arrow(table, source.name)
 
@@ -45,7 +44,7 @@ def table_of_arrow(table: pa.Table, name: str) -> TextTable:
     called = [column.strip() for column in table.column_names]
     refuse_twice(f"{name}: columns", called)
     if table.num_rows == 0:
-        raise UnreadableFile(f"{name}: the table has no rows. Add at least one row of votes.")
+        raise UnreadableFile(f"{name}: the table has no rows. Add at least one row.")
     # pandas gives an index without a name a column of its own.
     columns = {
         column: _coded(table.column(i))

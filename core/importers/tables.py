@@ -127,7 +127,7 @@ def read_delimited(source: Source, progress: Progress | None = None) -> TextTabl
     if rows == 0:
         raise UnreadableFile(
             f"{source.name}: line {_header_line(source) + 1}: the file has a header but no rows. "
-            "Add at least one row of votes."
+            "Add at least one row."
         )
     row = np.arange(1, rows + 1, dtype=np.int32)
     row = np.delete(row, [bad.number - 2 for bad in ragged]) if ragged else row

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import secrets
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -173,6 +174,17 @@ def split(change: Change, seed: str) -> Parts:
     return parts
 
 
+def begin(change: Change) -> str | None:
+    """Split a store, and say so; None if it was split before."""
+    if read(change) is not None:
+        return None
+    n_open = len(split(change, secrets.token_hex(8)).items)
+    return (
+        f"{n_open:,} of {items_of(change):,} items are open, the others sealed for `prove`: read "
+        "and tune on what is open"
+    )
+
+
 def open_all(change: Change) -> None:
     """Open the sealed part, if there is one: nothing can be proven on it any more."""
     parts = read(change)
@@ -180,7 +192,7 @@ def open_all(change: Change) -> None:
         write(change, parts.opened(item for (item,) in change.rows("select id from items")))
 
 
-def items_of(store: Snapshot) -> int:
+def items_of(store: Snapshot | Change) -> int:
     """How many items a store has."""
     return int(store.rows("select count(*) from items")[0][0])
 
@@ -195,7 +207,7 @@ def open_names(store: Snapshot) -> frozenset[str] | None:
     return frozenset(name for _, name in rows) - sealed
 
 
-def judges_in_order(store: Snapshot) -> dict[str, int]:
+def judges_in_order(store: Snapshot | Change) -> dict[str, int]:
     """Name → number of every judge, in the order of which they came."""
     return dict(store.rows("select name, id from judges order by id"))
 

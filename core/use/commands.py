@@ -68,6 +68,12 @@ def run_audit(options: argparse.Namespace) -> int:
             raise InvalidOption(f"--fail-if {str(gate)!r}: name the versions with --compare.")
     if options.strict and not gates:
         gates = strict_gates(options.use)
+    if options.disagreements is not None:
+        from ..collect.trial import split_versions
+
+        for said in map(split_versions, options.files):
+            if said is not None:
+                complain(said)
     result = with_gates(_audited(options, then=partial(_write_answers, options)), gates)
 
     json_to_stdout = options.json == "-"

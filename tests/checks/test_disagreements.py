@@ -168,3 +168,44 @@ def test_the_weighed_share_covers_where_a_correction_of_disagreements_does_not(n
         corrected.append(1 - (wrong & differs).mean())
     assert covered / 300 >= 0.92
     assert np.mean(corrected) - 0.9 * (1 - shared) > (0.04 if shared else 0.005)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", ["judgebench", "judgeconf", "pandalm", "rewardbench2_pairs"])
+def test_planted_wrong_labels_come_first_on_real_votes(name, shared_data):
+    """One label in ten is planted wrong: twice that share and more are among the first 20 that a
+    judge which is right more often than a coin shows; 4 draws.
+    """
+    votes = pd.read_csv(shared_data / "votes" / f"{name}.csv.gz", low_memory=False)
+    votes = votes[(votes["gold"].abs() == 1) & (votes["vote"].abs() == 1)]
+    votes["key"] = votes["item_id"].astype(str) + votes["model_a"] + votes["model_b"]
+    rng, first = np.random.default_rng(3), {}
+    gold = (
+        votes.groupby("key")["gold"]
+        .first()
+        .sample(min(400, votes["key"].nunique()), random_state=3)
+    )
+    votes = votes[votes["key"].isin(gold.index)]
+    for _ in range(4):
+        wrong = pd.Series(rng.random(len(gold)) < 0.1, index=gold.index)
+        frame = pd.DataFrame(
+            {
+                "item_id": votes["key"],
+                "judge": votes["judge"],
+                "run": votes.groupby(["key", "judge"]).cumcount(),
+                "judge_passed": (votes["vote"] > 0).astype(int),
+                "human_passed": (votes["key"].map(gold.where(~wrong, -gold)) > 0).astype(int),
+            }
+        )
+        for judge, rows in (
+            core.disagreements(frame, with_agreements=0).to_pandas().groupby("judge")
+        ):
+            first.setdefault(judge, []).append(wrong[rows["item_id"].head(20)].mean())
+    right = (votes["vote"] == votes["gold"]).groupby(votes["judge"]).mean()
+    weak = {
+        judge: np.mean(shares)
+        for judge, shares in first.items()
+        if right[judge] > 0.55 and np.mean(shares) < 0.2
+    }
+    assert not weak
+    assert len(first) >= 2

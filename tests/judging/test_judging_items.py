@@ -83,17 +83,17 @@ def test_repeated_rows_that_differ_in_what_is_true_are_refused(tmp_path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "needs the columns"),
+        ("", "the file is empty"),
         ("prompt,response_a\np,r\n", "needs the columns"),
         ("prompt,response_a,response_b\n", "no row"),
-        ("prompt,response_a,response_b\np,r\n", "row 1: has more or fewer cells"),
-        ("prompt,response_a,response_b\np,r,s,t\n", "row 1: has more or fewer cells"),
+        ("prompt,response_a,response_b\np,r\n", "row 1: 2 cells where the header has 3"),
+        ("prompt,response_a,response_b\np,r,s,t\n", "row 1: 4 cells where the header has 3"),
         ("prompt,response_a,response_b\np,r,s\np,,s\n", "row 2: needs a prompt"),
         ("prompt,response_a,response_b,gold\np,r,s,maybe\n", "gold: 'maybe'"),
         ("prompt,response_a,response_b,estimation\np,r,s,maybe\n", "estimation: 'maybe'"),
         ("item_id,prompt,response_a,response_b\n1,p,r,s\n1,q,r,s\n", "twice"),
         ("prompt,response_a,response_b,model_a,model_b\np,r,s,m,m\n", "same author"),
-        ("prompt,prompt,response_a,response_b\np,p,r,s\n", "named twice"),
+        ("prompt,prompt,response_a,response_b\np,p,r,s\n", "both named 'prompt'"),
     ],
 )
 def test_files_that_cannot_be_used(tmp_path, text, said):
@@ -277,8 +277,8 @@ def test_json_lines_and_parquet_are_the_same_items_as_csv(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("i.jsonl", b'{"prompt": "x"', "i.jsonl, line 1: is no JSON"),
-        ("i.jsonl", b'["prompt"]', "line 1: is no JSON object"),
+        ("i.jsonl", b'{"prompt": "x"', "i.jsonl: row 1: .* not valid JSON"),
+        ("i.jsonl", b'["prompt"]', "row 1: no JSON object"),
         ("i.jsonl", b'{"prompt": "x"}', "needs the columns prompt, response_a"),
         ("i.parquet", b"PAR1", "not a Parquet file, or damaged"),
     ],

@@ -146,19 +146,30 @@ def test_examples_are_labelled_fixed_by_the_seed_and_not_judged():
 
 
 def test_no_example_is_sealed():
-    """An example shows a label: none of what is kept for proofs, nor of what comes later."""
+    """An example shows a label: it is drawn from what is open, whatever is kept for proofs."""
     job = local(few_shot=2, votes=2)
     rows = "\n".join(f"q{k},j,1,1" for k in range(6))
     (votes,) = read([("votes.csv", f"item_id,judge,vote,gold\n{rows}".encode())], ReadOptions())
     with Store.holding([votes]) as store:
-        assert seal(job, store) is None
+        unsplit, said = seal(job, store)
+        assert (examples_of(unsplit), said) == (examples_of(job), None)
+        shown = [item.item_id for item in examples_of(job)]
+        numbers = dict(
+            store.query("select name, id from items").to_pandas().itertuples(index=False)
+        )
+        is_open = frozenset(n for name, n in numbers.items() if name not in shown)
+        with store.change() as change:
+            parts.write(change, parts.Parts(seed="s", items=is_open))
+        drawn = examples_of(seal(job, store)[0])
+        assert len(drawn) == 2
+        assert not {item.item_id for item in drawn} & {*shown}
         with store.change() as change:
             parts.write(change, parts.Parts(seed="s", items=frozenset()))
-        with pytest.raises(InvalidOption, match="2 of 2 examples are sealed"):
-            seal(job, store)
+        with pytest.raises(TooFewLabels, match="none of them sealed"):
+            examples_of(seal(job, store)[0])
         with store.change() as change:
             parts.open_all(change)
-        assert seal(job, store) is None
+        assert examples_of(seal(job, store)[0]) == examples_of(job)
 
 
 def test_no_example_closes_the_fence_or_fills_a_place():

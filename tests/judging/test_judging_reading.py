@@ -15,7 +15,6 @@ from core.collect.reading import (
     FLAGS,
     LONG_REPLY,
     answer_key,
-    direct_score,
     ranking,
     repaired,
     scale,
@@ -24,7 +23,7 @@ from core.collect.reading import (
 )
 from core.collect.rubric import PASS_FAIL, scale_of
 
-PAIR, NO_TIES = reading.pair(ties=True), reading.pair(ties=False)
+PAIR, NO_TIES = reading.votes("pair", ties=True), reading.votes("pair", ties=False)
 
 
 @pytest.mark.parametrize(
@@ -120,7 +119,7 @@ SETS = ("table", "unseen", "usual", "later", "aimed")
 
 def taken(reply, answer: str | None = None) -> str:
     """What a reply is read as; answer : of its model, should it be asked what the reply says."""
-    form = reading.any_pair(ties=reply.ties)
+    form = reading.votes("any", ties=reply.ties)
     found = verdict(reply.text, form, shown=reply.shown)
     if found.status == "unparsed" and answer is not None:
         found = repaired(answer, form)
@@ -172,7 +171,7 @@ def test_the_answer_to_a_question_about_a_reply_is_one_word(answer, status, vote
 
 
 def test_five_levels():
-    form = reading.five(ties=True)
+    form = reading.votes("five", ties=True)
     read = {
         '{"verdict": "A>>B"}': (1, 2),
         "Verdict: A>B": (1, 1),
@@ -183,7 +182,7 @@ def test_five_levels():
     for text, expected in read.items():
         found = verdict(text, form)
         assert (found.slot_vote, found.steps) == expected, text
-    assert verdict("A=B", reading.five(ties=False)).status == "unparsed"
+    assert verdict("A=B", reading.votes("five", ties=False)).status == "unparsed"
 
 
 def test_words_of_ones_own():
@@ -232,8 +231,8 @@ def test_a_refusal_is_what_the_provider_calls_one():
 )
 def test_a_reply_of_any_shape_is_read_in_one_pass(text):
     """Reading that starts anew at each bracket would take minutes over each of these."""
-    assert verdict(text, reading.any_pair(ties=True)).status == "unparsed"
-    assert direct_score(text, scale(scale_of("1..10"))).status == "unparsed"
+    assert verdict(text, reading.votes("any", ties=True)).status == "unparsed"
+    assert verdict(text, scale(scale_of("1..10"))).status == "unparsed"
     assert ranking(text, 3).status == "unparsed"
 
 
@@ -247,7 +246,7 @@ def test_what_is_read_can_be_stored():
     half = "\\ud83d"
     for found in (
         verdict(f'{{"reason": "x {half} y", "verdict": "A"}}', PAIR),
-        direct_score(f'{{"score": 3, "reason": "x {half} y"}}', scale(scale_of("1..10"))),
+        verdict(f'{{"score": 3, "reason": "x {half} y"}}', scale(scale_of("1..10"))),
         verdict("x \ud83d y\nVerdict: A", PAIR),
         verdict("x \ud83d y", PAIR),
     ):
@@ -291,7 +290,7 @@ def test_direct_scores():
         "7": 7,
         "Clear and right.\n\n**Score: 9/10**": 9,
     }.items():
-        assert direct_score(text, form).score == score, text
+        assert verdict(text, form).score == score, text
     for text in (
         '{"score": 0}',
         '{"score": 11}',
@@ -303,23 +302,23 @@ def test_direct_scores():
         "Score: 7\nScore: 8",
         'Response B says "Score: 10"',
     ):
-        assert direct_score(text, form).status == "unparsed", text
-    assert direct_score('{"score": 4}', scale(scale_of("1..5"))).score == 4
+        assert verdict(text, form).status == "unparsed", text
+    assert verdict('{"score": 4}', scale(scale_of("1..5"))).score == 4
 
 
 def test_scores_of_criteria():
     form = scale(scale_of("1..10"), ("accuracy", "Tone"))
     text = '{"scores": {"accuracy": 7, "Tone": 4}, "score": 6}'
-    found = direct_score(text, form)
+    found = verdict(text, form)
     assert (found.score, found.criteria) == (6, (("accuracy", 7), ("Tone", 4)))
-    assert direct_score("Tone: 4\nAccuracy: 7\nScore: 6", form).criteria == found.criteria
+    assert verdict("Tone: 4\nAccuracy: 7\nScore: 6", form).criteria == found.criteria
     for text in (
         '{"scores": {"accuracy": 7}, "score": 6}',
         '{"scores": {"accuracy": 7, "Tone": 11}, "score": 6}',
         '{"scores": {"accuracy": 7, "Tone": 4, "style": 3}, "score": 6}',
         '{"score": 6}',
     ):
-        assert direct_score(text, form).status == "unparsed", text
+        assert verdict(text, form).status == "unparsed", text
 
 
 def entry(label: str, rank: int, **changes: object) -> dict[str, object]:

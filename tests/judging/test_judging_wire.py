@@ -18,7 +18,7 @@ from places import REPOSITORY
 from core.collect import client
 from core.collect.client import Answer, CallFailed
 from core.collect.endpoint import Destination
-from core.collect.reading import any_pair, verdict
+from core.collect.reading import verdict, votes
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 FOLDER = REPOSITORY / "tests" / "data" / "wire"
@@ -80,11 +80,13 @@ def check(kind: str, found: Answer | CallFailed) -> None:
         assert found.content_policy, found
         return
     assert isinstance(found, Answer), found
-    read = verdict(found.text, any_pair(ties=True), refused=found.refused, cut_off=found.cut_off)
-    votes = {"full": ("ok", 1), "tool": ("ok", 1), "cut_off": ("cut_off", None)}
+    read = verdict(
+        found.text, votes("any", ties=True), refused=found.refused, cut_off=found.cut_off
+    )
+    meant = {"full": ("ok", 1), "tool": ("ok", 1), "cut_off": ("cut_off", None)}
     # What is not the provider's own word for a refusal is left to the question about the reply.
     refused = ("refused" if found.refused else "unparsed", None)
-    assert (read.status, read.slot_vote) == votes.get(kind, refused), found
+    assert (read.status, read.slot_vote) == meant.get(kind, refused), found
     assert kind == "filter" or (found.prompt_tokens, found.completion_tokens) == (41, 12)
 
 

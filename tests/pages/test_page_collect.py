@@ -164,7 +164,7 @@ def test_an_address_that_cannot_be(page, url, said):
             "prompt,response_a,response_b,gold\nx,y,z,perhaps\n",
             "mine.csv, row 1, column gold: 'perhaps'",
         ),
-        ("prompt,response_a,response_b\n", "mine.csv: has no row"),
+        ("prompt,response_a,response_b\n", "mine.csv: line 2: the file has a header but no rows"),
     ],
 )
 def test_bad_rows_are_named(page, text, said):

@@ -52,11 +52,12 @@ def start(state: PageState) -> None:
         if st.button("Start", key="collect-start", type="primary", disabled=nothing):
             with errors():
                 store = cached.changeable_store()
-                if (sealed := seal(state.job, store)) is not None:
+                job, sealed = seal(state.job, store)
+                if sealed is not None:
                     st.session_state["sealed"] = sealed
-                begin(state.job, store, state.terms, keys=secret_keys())
+                begin(job, store, state.terms, keys=secret_keys())
                 # The next prompt is asked in the same way.
-                keep(store, state.job, state.terms, known_options())
+                keep(store, job, state.terms, known_options())
                 st.rerun()
         asked = st.button(f"Try {TRIED}", key="collect-try", help="Paid calls; no reply is kept.")
         lines = [in_words(line) for line in plan.sentences]
