@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 
 from . import questions as ask
-from .facts import Column, is_missing, number, side
+from .facts import Column, differ_in_one, is_missing, number, side
 from .items import Items
 from .mapping import Said
 from .plan import CANONICAL, Judgement, Plan, PlannedColumn, own_name
@@ -283,9 +283,8 @@ class _Planner(Verdicts, Scores, Items):
         """A9: a verdict that names, in each row, the value of one of three or more columns."""
         short = [c for c in columns if c.kind == "short" and c.filled == self.rows]
         for verdict in [c for c in columns if "verdict" in c.what and c.kind in ("short", "text")]:
-            named = [
-                c for c in short if c is not verdict and verdict.counts.keys() <= c.counts.keys()
-            ]
+            named = [c for c in short if c is not verdict and {*verdict.counts} <= {*c.counts}]
+            named = [c for c in named if any(differ_in_one(c, each) for each in named)]
             if len(named) < 3 or verdict.distinct < 3 or verdict.name in self.said.columns:
                 continue
             rows = zip(verdict.cells, *(c.cells for c in named), strict=True)

@@ -157,7 +157,15 @@ def who(names: Sequence[str], like: Sequence[str], *, metrics: bool, judge: bool
         for name in names
         if 2 <= len(names) <= 3
     )
-    others = (*apart, nothing) if several else (right, nothing)
+    alone = tuple(
+        (
+            f"{typed('--judges', name)} {typed('--unused', *(o for o in names if o != name))}",
+            f"only '{name}' is a judge's",
+        )
+        for name in names
+        if metrics and 2 <= len(names) <= 4 and not like
+    )
+    others = (*apart, *alone, nothing) if several else (right, nothing)
     return Asked(
         about="who",
         text=f"{listed(names)} {'hold' if len(names) > 1 else 'holds'} values"

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Literal
 
 from . import questions as ask
-from .facts import Column, differ_in_one, grade, level, number, repeats, stands_for
+from .facts import Column, codes, differ_in_one, grade, level, number, repeats, stands_for
 from .plan import CANONICAL, UNREAD, Draft, Judgement, own_name
 from .questions import listed
 from .roles import TELLING, two_sides
@@ -228,6 +228,12 @@ class Scores(Draft):
     def _once(self, main: list[Column]) -> list[Column]:
         """Columns without those that say again what another says."""
         kept: list[Column] = []
+        words = [c for c in main if c.kind == "pass" and c.distinct == 2]
+        for column in main:
+            again = next((c for c in words if codes(column, c)), None)
+            if again is not None and column.name not in self.said.columns:
+                self.out.roles.take(column, f"codes what '{again.name}' says: not used")
+                main = [c for c in main if c is not column]
         for column in sorted(main, key=lambda c: ("score" not in c.what, c.at)):
             twin = next(
                 (

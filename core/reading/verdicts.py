@@ -8,7 +8,7 @@ from math import sqrt
 from typing import Literal
 
 from . import questions as ask
-from .facts import Column, differ_in_one, side
+from .facts import Column, codes, differ_in_one, side
 from .plan import CANONICAL, UNREAD, Draft, Judgement, own_name
 from .questions import listed
 from .roles import by_header, clear_order, order_of, two_sides
@@ -39,6 +39,12 @@ class Verdicts(Draft):
         if column.name in self.alike or column.name in self.as_gold:
             return True
         if column.kind == "number" and column.coded:
+            # One number in every row is no side of two, unless another column like it has both.
+            alone = column.distinct < 2 and column.name not in CANONICAL
+            if alone and not any(c.coded > column.coded for c in self.columns if _alike(column, c)):
+                return False
+            if any(c.kind == "pass" and codes(column, c) for c in self.columns):
+                return False
             return (
                 bool({"verdict"} & column.what or "gold" in column.who)
                 and not {"score", "pass"} & column.what
@@ -427,6 +433,10 @@ class Verdicts(Draft):
         plain = next((j.column.name for j in out.judgements if j.order == "ab"), "")
         name = turned[0].column.name if turned else out.judgements[0].column.name
         out.questions.append(ask.refers(name, plain))
+
+
+def _alike(one: Column, other: Column) -> bool:
+    return differ_in_one(one, other) is not None
 
 
 def _say_the_same(one: list[object], other: list[object]) -> bool:

@@ -42,7 +42,7 @@ def doctor(options: argparse.Namespace) -> int:
     looks = inspect(path, name, reading)
     for line in _columns(looks):
         print(one_line(line))
-    if looks.suggested:
+    if looks.suggested and not looks.refusal:
         # What the file's names and values suggest is taken in words only, never unasked.
         mapping = tuple({**looks.suggested, **dict(reading.mapping)}.items())
         likely = inspect(path, looks.name, replace(reading, mapping=mapping))

@@ -408,3 +408,16 @@ def test_workers_of_mechanical_turk_score_answers() -> None:
     assert {*reading.votes["judge"].to_pylist()} == {"A1", "A2"}
     assert {*reading.votes["metric"].to_pylist()} == {"fluency", "adequacy"}
     assert len({*reading.votes["item_id"].to_pylist()}) == 20
+
+
+def test_a_code_of_a_verdict_and_one_number_in_every_row_are_no_verdicts() -> None:
+    said = [("correct", "incorrect")[k % 3 > 0] for k in range(N)]
+    data = sheet(
+        eval_id=IDS,
+        jury_verdict=said,
+        sys_label=[int(each == "correct") for each in said],
+        label=[1] * N,
+    )
+    text, reading = asked(data, option="--judges jury_verdict --unused label")
+    assert text.startswith("'jury_verdict', 'label' hold values")
+    assert reading.votes["score"].to_pylist() == [float(each == "correct") for each in said]
