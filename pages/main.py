@@ -236,7 +236,7 @@ def sidebar(datasets: list[str], *, blind: bool = False) -> Selection:
     if len(set(raters.values())) > 1:
         # The URL holds what an option shows, so the options are the values themselves.
         rater_type = st.segmented_control(
-            "Rater type", ["llm", "human"], key="raters", bind="query-params"
+            "Judged by", ["llm", "human"], key="raters", bind="query-params"
         )
     offered = sorted(name for name, kind in raters.items() if rater_type in (None, kind))
     judges = st.multiselect("Judges", offered, key="judges", bind="query-params", placeholder="all")

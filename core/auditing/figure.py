@@ -473,7 +473,7 @@ def check_matrix(
         tiles, size=10 if dense else 22, text_size=12 if dense else 14, theme=theme, chosen=None
     )
     heads = [_head(BY_NAME[check].title) for check in checks]
-    sides = [f"{SIGNS[signs[name]]} {label(name, limit=26)}" for name in rows]
+    sides = [f"{SIGNS[signs[name]]} {label(name)}" for name in rows]
     bare = {"showgrid": False, "showline": False, "ticks": "", "fixedrange": True}
     return figure(
         "",

@@ -469,11 +469,11 @@ def people_in(result: ImportResult) -> int:
     return len(names) or int("gold" in votes.column_names and votes["gold"].null_count < len(votes))
 
 
-def _texts(result: ImportResult) -> int:
-    """How many texts a reading keeps: questions, answers and reasons."""
+def _beside(result: ImportResult) -> int:
+    """How much a reading keeps beside judgements: questions, answers, reasons and confidences."""
     return sum(
         len(result.votes) - result.votes[name].null_count
-        for name in ("prompt", "response", "response_a", "response_b", "rationale")
+        for name in ("prompt", "response", "response_a", "response_b", "rationale", "confidence")
         if name in result.votes.column_names
     )
 
@@ -481,14 +481,14 @@ def _texts(result: ImportResult) -> int:
 def is_better(plan: ImportResult, names: ImportResult, table: TextTable) -> bool:
     """Whether the reading of a plan is taken before one by names that is not the same.
 
-    Of two that are the same it is taken where names name no judge or lose texts.
+    Of two that are the same it is taken where names name no judge or lose texts or confidences.
     Else it is not where it makes a judge of somebody whom names call a person, where it hears
     people alone and names say who judged, nor where names are canonical and it reads no more rows.
     """
     if facts(plan) == facts(names):
         # A name that the file has stands before that of the file.
         named = plan.votes["judge"].unique().to_pylist() != [stem_of(names.name)]
-        return (named and names_nobody(names)) or _texts(plan) > _texts(names)
+        return (named and names_nobody(names)) or _beside(plan) > _beside(names)
     alone = of_people(plan) > of_people(names) and not names_nobody(names)
     if people_in(plan) < people_in(names) or alone:
         return False

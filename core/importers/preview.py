@@ -91,8 +91,9 @@ def _sentence(row: Mapping[str, Any]) -> str:
         f" with confidence {row['confidence']:.0%}" if row["confidence"] is not None else ""
     )
     gold = f"; gold says {_short(row)}" if row["gold"] is not None else ""
-    who = f"item {_name(row['item_id'])}: {_rater(row)}"
-    return f"{who} {saw}{said}{confidence}{gold} {_models(row)}"
+    return (
+        f"item {_name(row['item_id'])}: {_rater(row)} {saw}{said}{confidence}{gold}{_models(row)}"
+    )
 
 
 def _score_sentence(row: Mapping[str, Any]) -> str:
@@ -100,8 +101,7 @@ def _score_sentence(row: Mapping[str, Any]) -> str:
     metric = "" if row["metric"] in (None, ONE_METRIC) else f" on {_name(row['metric'])}"
     model = "" if row["model"] is None else f" to {_name(row['model'])}"
     gold = "" if row["gold"] is None else f"; gold says {row['gold']:g}"
-    who = f"item {_name(row['item_id'])}, run {row['run']}: {_rater(row)}"
-    return f"{who} {said}{metric}{model}{gold}"
+    return f"item {_name(row['item_id'])}{_run(row)}: {_rater(row)} {said}{metric}{model}{gold}"
 
 
 def _rater(row: Mapping[str, Any]) -> str:
@@ -133,7 +133,7 @@ def _rankings(reading: ImportResult, n: int) -> list[str]:
 
 def _ranking_sentence(rows: list[dict[str, Any]]) -> str:
     first = rows[0]
-    who = f"item {_name(first['item_id'])}, run {first['run']}: judge {_name(first['judge'])}"
+    who = f"item {_name(first['item_id'])}{_run(first)}: judge {_name(first['judge'])}"
     saw = f"saw {_few(rows)}"
     best = [row for row in rows if row["is_best"] == 1]
     gold = f"; the best is {_few(best)}" if best else ""
@@ -148,17 +148,22 @@ def _ranking_sentence(rows: list[dict[str, Any]]) -> str:
     return f"{who} {saw} and {said}{given}{gold}"
 
 
+def _run(row: Mapping[str, Any]) -> str:
+    return f", run {row['run']}" if row["run"] else ""
+
+
 def _few(rows: list[dict[str, Any]]) -> str:
     names = ", ".join(_name(row["candidate"]) for row in rows[:_CANDIDATES])
     return names + (f" and {len(rows) - _CANDIDATES} more" if len(rows) > _CANDIDATES else "")
 
 
 def _gold_sentence(row: Mapping[str, Any]) -> str:
-    return f"item {_name(row['item_id'])}: gold says {_short(row)} {_models(row)}"
+    return f"item {_name(row['item_id'])}: gold says {_short(row)}{_models(row)}"
 
 
 def _models(row: Mapping[str, Any]) -> str:
-    return f"(A is {_name(row['model_a'])}, B is {_name(row['model_b'])})"
+    named = f" (A is {_name(row['model_a'])}, B is {_name(row['model_b'])})"
+    return "" if (row["model_a"], row["model_b"]) == ("A", "B") else named
 
 
 def _name(text: str) -> str:

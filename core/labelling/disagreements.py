@@ -135,7 +135,9 @@ class _Said:
     by: dict[str, list[Mapping[str, Any]]] = field(default_factory=dict)
 
     def of(self, judge: str) -> str:
-        return " ".join(row["rationale"] for row in self.by.get(judge, ()) if row["rationale"])
+        """Its reasons, one that it gave again once."""
+        given = dict.fromkeys(row["rationale"] for row in self.by.get(judge, ()))
+        return " ".join(filter(None, given))
 
 
 def _said(store: Database | Snapshot, audit: Judged, metric: str) -> dict[Any, _Said]:
@@ -153,7 +155,7 @@ def _word(evidence: ScoreEvidence, value: float, passing: float | None) -> str:
         return ""
     if evidence.table.says_pass and passing is not None:
         return "pass" if value >= passing else "fail"
-    return f"{value:g}"
+    return f"{round(value, 2):g}"
 
 
 def _row(scores: ScoreAudit, place: int, one: _Said) -> dict[str, Any]:

@@ -99,6 +99,12 @@ def two_sides(one: Column, other: Column) -> tuple[Column, Column, tuple[str, st
 def find_roles(columns: Sequence[Column], constants: Sequence[Column], rows: int) -> Roles:
     """Roles of the columns that are no judgements."""
     roles = Roles()
+    asked = {
+        c.name.casefold(): c for c in columns if c.kind == "text" and c.name.casefold() in "qa"
+    }
+    if len(asked) == 2:
+        roles.give("prompt", asked["q"], "texts, called q beside a")
+        roles.give("response", asked["a"], "texts, called a beside q")
     _pairs((*columns, *constants), rows, roles)
     _raters(columns, constants, rows, roles)
     for column in columns:
@@ -268,14 +274,20 @@ def _raters(
 def _says_as_another(
     column: Column, columns: Sequence[Column], models: frozenset[str] = frozenset()
 ) -> bool:
-    """Whether half of its words stand in a column of verdicts: labels, and no names.
+    """Whether half of its words stand in a column of verdicts, or in one of the other of judge and
+    person: labels, and no names.
 
     models : names of those that are compared, of which a verdict may name one that judges too.
     """
     return any(
         2 * len(column.folded & other.folded) > len(column.folded)
         for other in columns
-        if other is not column and other.what & TELLING and not other.folded <= models
+        if other is not column and not other.folded <= models
+        if other.what & TELLING
+        or (
+            "item" not in column.what
+            and {*other.who, *column.who} >= {"judge", "person"} > other.who
+        )
     )
 
 

@@ -29,7 +29,10 @@ class Scores(Draft):
             for c in candidates
             if c.kind in ("number", "pass", "level")
             # Words that are names of columns, as `old bot`, name one of two.
-            or (_is_few_words(c) and not c.folded & {clean(name) for name in self.by})
+            or (
+                (_is_few_words(c) or any(_say_alike(c, other) for other in candidates))
+                and not c.folded & {clean(name) for name in self.by}
+            )
             or c.name in said.columns
             or ({clean(w) for w in c.counts} <= {*said.labels})
         ]
@@ -409,6 +412,18 @@ def _sums(column: Column, others: list[Column]) -> bool:
         min(abs(total - sum(parts)), abs(total - sum(parts) / len(parts))) <= 0.011
         for total, *parts in whole
     )
+
+
+def _say_alike(column: Column, other: Column) -> bool:
+    """Whether a judge and a person, by the names of two columns, say of one thing the same few
+    words, of which one may mean pass.
+    """
+    whose = {"judge"}, {"person", "gold"}
+    apart = any(column.who & one and other.who & two for one, two in (whose, whose[::-1]))
+    words = column.folded | other.folded
+    few = column.kind == other.kind == "short" and 2 <= len(words) <= MOST_WORDS
+    few = few and not {*column.tokens} & PREFERENCES
+    return apart and few and column.stem == other.stem and 2 * len(column.folded) > len(words)
 
 
 def _is_few_words(column: Column) -> bool:

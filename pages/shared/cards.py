@@ -222,10 +222,10 @@ def answers() -> None:
     if not audited.scores or not len(found):
         return
     st.subheader("Single answers on which judge and people differ", anchor=False)
-    for row in found.slice(0, MOST_ANSWERS).to_pylist():
+    for place, row in enumerate(found.slice(0, MOST_ANSWERS).to_pylist()):
         about, said = in_short(row)
         shown = [row[name] for name in ("question", "answer", "judge_reason") if row[name]]
-        with st.container(border=True):
+        with st.container(border=True, key=f"telling-answer-{place}"):
             st.text("\n\n".join([about, f"{said}.", *shown]))
     numbers.table(
         found.to_pandas(), "disagreements", alt="Answers on which judge and people differ"

@@ -421,3 +421,43 @@ def test_a_code_of_a_verdict_and_one_number_in_every_row_are_no_verdicts() -> No
     text, reading = asked(data, option="--judges jury_verdict --unused label")
     assert text.startswith("'jury_verdict', 'label' hold values")
     assert reading.votes["score"].to_pylist() == [float(each == "correct") for each in said]
+
+
+def test_zero_and_one_beside_a_judges_pass_and_fail_are_no_sides() -> None:
+    said = ["correct" if k % 3 else "incorrect" for k in range(N)]
+    data = sheet(
+        question=IDS,
+        answer=TEXTS,
+        judge_verdict=said,
+        judge_conf=[f"{50 + k}%" for k in range(N)],
+        human_label=[int(k % 4 > 0) for k in range(N)],
+    )
+    (reading,) = read([("file.csv", data)])
+    assert reading.kind == "scores"
+    assert reading.votes["gold"].to_pylist() == [float(k % 4 > 0) for k in range(N)]
+    assert reading.votes["confidence"].null_count == 0
+
+
+def test_a_judges_words_that_are_a_persons_words_are_no_names() -> None:
+    words = ("minor", "major", "critical")
+    llm, human = ([words[k // width % 3] for k in range(N)] for width in (1, 2))
+    data = sheet(id=IDS, output=TEXTS, severity_llm=llm, severity_human=human)
+    (question,) = inspect(data, "file.csv").questions
+    assert "'severity_llm', 'severity_human'" in question.text
+    answer = "--label-map minor=pass critical=fail major=fail"
+    assert answer in [typed for typed, _ in question.choices]
+    (reading,) = read([("file.csv", data)], answered(answer))
+    assert reading.votes["gold"].to_pylist() == [float(word == "minor") for word in human]
+
+
+def test_q_and_a_are_a_question_and_its_answer() -> None:
+    data = json.dumps(
+        [
+            {"q": f"Why is question {k} asked by so many people today", "a": TEXTS[k], "llm": k % 2}
+            | {"human": k % 3 % 2}
+            for k in range(N)
+        ]
+    )
+    (reading,) = read([("file.json", data.encode())])
+    assert reading.votes["response"].to_pylist() == TEXTS
+    assert reading.votes["prompt"].null_count == 0

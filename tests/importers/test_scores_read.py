@@ -382,11 +382,11 @@ def test_json_lines_and_parquet_are_read_alike(tmp_path):
 def test_scores_are_read_back_in_words():
     read_lines = read_back(read_one(table("item,llm,human", [(1, 4, 5), (2, "N/A", 1)])))
     assert read_lines == [
-        "item 1, run 0: judge llm gave 4; gold says 5",
-        "item 2, run 0: judge llm gave no score (unparsed); gold says 1",
+        "item 1: judge llm gave 4; gold says 5",
+        "item 2: judge llm gave no score (unparsed); gold says 1",
     ]
     named = read_one(table("item_id,model,judge,metric,score", [(1, "m", "j", "tone", 3)]))
-    assert read_back(named) == ["item 1, run 0: judge j gave 3 on tone to m"]
+    assert read_back(named) == ["item 1: judge j gave 3 on tone to m"]
 
 
 def test_real_files_have_the_figures_of_their_source(shared_data):

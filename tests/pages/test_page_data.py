@@ -814,7 +814,7 @@ TOOLS = REPOSITORY / "tests" / "data" / "tools"
         (
             "inspect.json",
             "Recognised: Inspect log",
-            "item s0, run 0: judge lab/judge-one gave 1 on model_graded_qa to lab/answerer",
+            "item s0: judge lab/judge-one gave 1 on model_graded_qa to lab/answerer",
             "19 direct scores loaded into nature",
         ),
         (
@@ -826,7 +826,7 @@ TOOLS = REPOSITORY / "tests" / "data" / "tools"
         (
             "mlflow_traces.jsonl",
             "Recognised: MLflow traces",
-            "item request-0, run 0: person ann@example.org gave 0 on clear to app",
+            "item request-0: person ann@example.org gave 0 on clear to app",
             "4 direct scores loaded into MLflow",
         ),
         (

@@ -52,8 +52,8 @@ def test_compare_says_what_the_command_says(tmp_path, monkeypatch):
     (found,) = core.audit(path, compare=["v1", "v2"]).comparisons
     monkeypatch.setenv("APPELLATE_STORE", str(path))
     page = opened(new_app(), "compare")
-    for sentence in found.sentences():
-        assert sentence in all_text(page)
+    for said in (*found.answer(), *found.sentences()[1:]):
+        assert said in all_text(page)
     shown = next(each.value for each in page.dataframe if "prompt" in each.value)
     assert len(shown) == found.parted
 
@@ -71,7 +71,7 @@ def test_versions_of_a_judge_of_pairs_show_where_they_part(tmp_path, monkeypatch
     (found,) = core.audit(path, compare=["v1", "v2"]).comparisons
     monkeypatch.setenv("APPELLATE_STORE", str(path))
     page = opened(new_app(), "compare")
-    assert found.sentences()[0] in all_text(page)
+    assert all(said in all_text(page) for said in found.answer())
     assert any(f"{found.parted:,} comparisons" in each.value for each in page.caption)
 
 
@@ -124,6 +124,6 @@ def test_two_columns_of_verdicts_are_compared_as_the_command_does(tmp_path, monk
     assert main(["import", str(path), "--store", str(store)]) == 0
     monkeypatch.setenv("APPELLATE_STORE", str(store))
     page = opened(new_app(), "compare")
-    for sentence in found.sentences():
-        assert sentence in all_text(page)
+    for said in (*found.answer(), *found.sentences()[1:]):
+        assert said in all_text(page)
     assert not page.exception

@@ -147,13 +147,24 @@ class Comparison:
         return [*filter(None, said), *self.tried]
 
     def _answer(self) -> str:
+        headline, figures, then = self.answer()
+        if self.decision in ("better", "worse"):
+            return f"{headline}: {figures}."
+        return f"{headline} ({figures}). {then}" if figures else f"{headline}. {then}"
+
+    def answer(self) -> tuple[str, str, str]:
+        """What was found, its figures, and what follows; of each what there is, the first two
+        without a final stop.
+        """
         parted = f"{self.parted:,} of {self.judged:,}"
         what = f" on {self.metric}" if self.metric not in (None, "score") else ""
         if self.gain is None:
             return (
                 f"{self.new} and {self.old} part{what} on {parted} "
                 f"{'comparisons' if self.kind == 'pairs' else 'answers'}; no label says who is "
-                "right. `prove` asks about those only."
+                "right",
+                "",
+                "`prove` asks about those only.",
             )
         span = f"{minus(signed(100 * self.gain.value, 1))} points"
         if self.gain.has_interval:
@@ -166,24 +177,23 @@ class Comparison:
             way = f"{self.new} is {self.decision} than {self.old}{what}"
             items = count(self.gain.n, "item")
             if self.kind == "levels":
-                return (
-                    f"{way}: {percent(first.new)} of the scale from people against "
-                    f"{percent(first.old)} on the same {items} ({span})."
+                figures = (
+                    f"{percent(first.new)} of the scale from people against {percent(first.old)} "
+                    f"on the same {items} ({span})"
                 )
-            return (
-                f"{way}: right on {percent(first.new)} against {percent(first.old)} of the same "
-                f"{items} ({span})."
-            )
-        said = (
-            f"{self.new} is not shown to be better than {self.old}{what} ({span}; "
-            f"{count(self.gain.n, 'item')}). They part on {parted}"
-        )
-        if self.labels_wanted is None:
-            return f"{said}; nothing favours {self.new} where they do."
-        return (
-            f"{said}; about {count(self.labels_wanted, 'label')} there would decide a gain of this "
-            "size: `prove`."
-        )
+            else:
+                figures = (
+                    f"right on {percent(first.new)} against {percent(first.old)} of the same "
+                    f"{items} ({span})"
+                )
+            return way, figures, ""
+        way = f"{self.new} is not shown to be better than {self.old}{what}"
+        follows = f"nothing favours {self.new} where they do."
+        if self.labels_wanted is not None:
+            wanted = count(self.labels_wanted, "label")
+            follows = f"about {wanted} there would decide a gain of this size: `prove`."
+        items = count(self.gain.n, "item")
+        return way, f"{span}; {items}", f"They part on {parted}; {follows}"
 
     def _class_guard(self) -> str:
         """What a better version does worse to one class."""

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 
-READ_BACK = 10
+READ_BACK, IN_VIEW = 10, 3
 MANY_LOST = 0.2
 """Share of rows that were not read whole from which loading has to be said once more."""
 REJECTS_SHOWN = 1000
@@ -434,14 +434,16 @@ def _dataset(reading: ImportResult, place: Any, key: str) -> str | None:
 
 
 def _show(outcome: Outcome, key: str) -> None:
-    """What was read: counts, ten of them in words, rejects by reason and by row."""
+    """What was read: counts, some of them in words, rejects by reason and by row."""
     st.text(outcome.sentence)
     if outcome.examples:
         with st.container(border=True, key=f"readback-{key}", gap="xsmall"):
             st.caption("Is this what your file says?")
-            st.text("\n".join(outcome.examples))
-    for note in outcome.reading.notes:
-        st.text(render(note, OPTIONS))
+            st.text("\n".join(outcome.examples[:IN_VIEW]))
+    notes = [render(note, OPTIONS) for note in outcome.reading.notes]
+    if more := [*outcome.examples[IN_VIEW:], *notes]:
+        with st.popover("How it was read", type="tertiary"):
+            st.text("\n".join(more))
     _rejects(outcome, key, expanded=not outcome.reading.votes.num_rows)
 
 

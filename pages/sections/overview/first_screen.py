@@ -23,7 +23,7 @@ from core.auditing.figure import (
     trust_map,
 )
 from core.auditing.options import AuditOptions
-from core.auditing.overall import GRADE_OF, SIGNS, best_sentence, columns, missing
+from core.auditing.overall import GRADE_OF, SIGNS, columns, missing
 from core.auditing.results import Audit
 from core.finding.check import CheckResult, Grade
 from core.finding.wording import count, percent
@@ -267,8 +267,7 @@ def matrix(state: Screen, judge: str, most: int) -> None:
     own = [name for name in SHOWN if name in own]
     _cells("narrow-matrix", check_grid(results, judge, own, theme=look), (judge,))
     st.caption(LEGEND)
-    best = best_sentence(state.found.checks, state.found.overall)
-    for text in filter(None, (line, best, *story(state.found))):
+    for text in filter(None, (line, *story(state.found))):
         st.text(text)
 
 

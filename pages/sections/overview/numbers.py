@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from core.auditing.checks import BY_NAME
-from core.auditing.overall import SIGNS, because, confidence_line
+from core.auditing.overall import SIGNS, because, best_sentence, confidence_line
 from core.auditing.results import JudgeAudit
 from core.finding.forest import forest, series
 from core.questions.accuracy.method import by_category
@@ -25,10 +25,13 @@ MOST_CATEGORIES = 12
 
 
 def every_check(state: Screen, judge: str) -> None:
-    """Why the verdict is what it is: every check of one judge, each with a link to its page."""
+    """Why the verdicts are what they are: of all judges in a sentence, and every check of one, each
+    with a link to its page.
+    """
 
     def draw() -> None:
         checks = state.checks(judge)
+        st.text(best_sentence(state.found.checks, state.found.overall))
         st.text(f"{because(judge, state.found.overall[judge], checks)} {confidence_line(checks)}")
         for result in checks:
             grade, sentence, link = st.columns([1, 9, 2])

@@ -101,10 +101,11 @@ def _answered(judges: tuple[str, str], selection: Selection) -> None:
 
 def _shown(found: Comparison, selection: Selection) -> None:
     about = found.metric or "votes"
-    headline, *more = found.sentences()
-    answer = Answer(headline=headline, good=found.decision == "better")
+    headline, figures, then = found.answer()
+    good = found.decision == "better"
+    answer = Answer(headline=f"{headline}.", figures=figures, good=good)
     widgets.answer(answer, part=f"-versions-{about}")
-    for sentence in more:
+    for sentence in filter(None, (then, *found.sentences()[1:])):
         st.text(sentence)
     known = {FIGURES[each.figure]: each for each in found.figures if each.difference}
     if known:
