@@ -45,8 +45,18 @@ DEMO = [
 ]
 
 
-LONGEST = ("test_warehouse.py", "test_hostile_inputs.py", "test_wide_files.py", "test_sessions.py")
-"""Files that take minutes each; begun last, one of them would be waited for alone."""
+LONGEST = (
+    "test_hostile_inputs.py",
+    "test_browser_access.py",
+    "test_browser_papers.py",
+    "test_judging_kill.py",
+    "test_all_writers.py",
+    "test_score_writers.py",
+    "test_warehouse.py",
+    "test_wide_files.py",
+    "test_sessions.py",
+)
+"""Files that take a minute or more each; begun last, one of them would be waited for alone."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

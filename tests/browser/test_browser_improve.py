@@ -4,31 +4,16 @@ and audited, the prompt is changed and tried, and the change is proven or not.
 
 from __future__ import annotations
 
-import csv
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from judging_server import Server
+from judging_walk import BETTER, Grader, answers
 from visits import start_app, stop_app, visiting
 
-CAREFUL = "Judge {} whether the answer is right.\n\n{{{{prompt}}}}\n\n{{{{response}}}}"
+CAREFUL = "Judge carefully whether the answer is right.\n\n{{prompt}}\n\n{{response}}"
 MOST_CLICKS = 8
-
-
-class Careful(Server):
-    """Passes six in ten of the wrong answers, seven if its prompt says kindly, and none if it
-    says carefully.
-    """
-
-    def _said(self, body):
-        text = json.dumps(body["messages"])
-        wrong = re.search(r"wrong (\d) ", text)
-        passed = () if "carefully" in text else "0123679" if "kindly" in text else "012369"
-        passes = wrong is None or wrong[1] in passed
-        return json.dumps({"reason": "So it is.", "verdict": "PASS" if passes else "FAIL"}), None
 
 
 class Clicks:
@@ -50,27 +35,11 @@ def app(tmp_path: Path) -> Iterator[str]:
     stop_app(server)
 
 
-def answers(folder: Path) -> Path:
-    """120 answers, half of them wrong, which people failed."""
-    path = folder / "answers.csv"
-    with path.open("w", newline="", encoding="utf-8") as file:
-        out = csv.writer(file)
-        out.writerow(("prompt", "response", "human_passed"))
-        for k in range(120):
-            text = f"It is wrong {k // 2 % 10} {k}." if k % 2 else f"It is {k}."
-            out.writerow((f"Question {k}?", text, (k + 1) % 2))
-    return path
-
-
-@pytest.mark.parametrize(
-    ("word", "said"),
-    [
-        ("carefully", "llama3@v2 is better than llama3: where they part, it was right in"),
-        ("kindly", "llama3@v2 is not shown to be better than llama3 on the sealed items"),
-    ],
-)
-def test_collected_audited_changed_and_proven_in_few_clicks(chromium, app, tmp_path, word, said):
-    with Careful() as judge, visiting(chromium, app) as visitor:
+def test_collected_audited_changed_and_proven_in_few_clicks(chromium, app, tmp_path):
+    """A change that helps; what is said of others `tests/pages/test_page_versions.py` and the walk by
+    commands hold.
+    """
+    with Grader() as judge, visiting(chromium, app) as visitor:
         page = visitor.page
         click = Clicks(page)
 
@@ -89,7 +58,8 @@ def test_collected_audited_changed_and_proven_in_few_clicks(chromium, app, tmp_p
         write("Base URL", judge.url)
         write("Model", "llama3")
         click.count += 1
-        page.set_input_files("[data-testid=stFileUploaderDropzoneInput]", str(answers(tmp_path)))
+        labelled = answers(tmp_path / "answers.csv", 120, labelled=120)
+        page.set_input_files("[data-testid=stFileUploaderDropzoneInput]", str(labelled))
         wait_for("120 calls to 127")
         wait_for("human_passed is a person's verdict: 120 labels")
         click(page.get_by_role("button", name="Start", exact=True))
@@ -100,7 +70,7 @@ def test_collected_audited_changed_and_proven_in_few_clicks(chromium, app, tmp_p
         click(page.get_by_role("link", name="Collect"))
         visitor.arrive("Collect")
         # Model, server, items and labels are those of the last job: only the prompt is written.
-        write("Your own prompt", CAREFUL.format(word))
+        write("Your own prompt", CAREFUL)
         wait_for("a new version, llama3@v2")
         click(page.get_by_role("button", name="Try 3", exact=True))
         wait_for("So it is")
@@ -114,5 +84,5 @@ def test_collected_audited_changed_and_proven_in_few_clicks(chromium, app, tmp_p
         visitor.settle()
         click(page.get_by_role("button", name="Prove llama3@v2"))
         visitor.arrive("Improve")
-        wait_for(said)
+        wait_for(BETTER)
         assert click.count <= MOST_CLICKS

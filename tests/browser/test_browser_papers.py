@@ -2,9 +2,7 @@
 nothing beside the screen, and a mark that leads to its votes by its address.
 """
 
-import os
 from collections.abc import Iterator
-from pathlib import Path
 from urllib.parse import quote_plus
 
 import numpy as np
@@ -36,15 +34,6 @@ VIEWS = {
     "accuracy": f"/planning?tab=How+many+votes&votes-sweep-drawn=pairwise+accuracy&{DEMO}",
 }
 LEADS_TO_VOTES = {"grid", "forced", "jury", "without", "board", "votes"}
-SHOTS = os.environ.get("APPELLATE_SCREENSHOTS")
-ONLY_IN_PICTURES = {
-    "orders": f"/listwise?tab=How+many+orders&orders=2+orders&{DEMO}",
-    "slots": f"/listwise?tab=Slots&slots=slot+3&{DEMO}",
-    "pooled": f"/leaderboard?tab=Judges&{DEMO}",
-    "anchors": f"/leaderboard?tab=Another+anchor&{DEMO}",
-    "labels": f"/planning?tab=How+many+labels&{DEMO}",
-}
-"""Views that are looked at, and not tested as they are like others."""
 
 
 def fused(rng: np.random.Generator) -> bytes:
@@ -80,25 +69,16 @@ def own_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     stop_app(server)
 
 
-@pytest.mark.parametrize(
-    ("theme", "width"),
-    [("light", 1440), ("dark", 390), *([("dark", 1440), ("light", 390)] if SHOTS else [])],
-)
+@pytest.mark.parametrize(("theme", "width"), [("light", 1440), ("dark", 390)])
 def test_browser_the_views_of_the_papers_are_whole(chromium, own_app, theme, width):
     with visiting(
         chromium, own_app, viewport={"width": width, "height": 900}, color_scheme=theme
     ) as visitor:
-        for name, path in (VIEWS | (ONLY_IN_PICTURES if SHOTS else {})).items():
+        for name, path in VIEWS.items():
             visitor.open(path)
             visitor.page.locator("[data-testid=stPlotlyChart]:visible").first.wait_for()
             visitor.settle()
             figures = visitor.figures()
-            if SHOTS:
-                height = min(visitor.height(), 5000)
-                visitor.page.set_viewport_size({"width": width, "height": height})
-                visitor.page.wait_for_timeout(2000)
-                visitor.page.screenshot(path=str(Path(SHOTS) / f"{name}-{theme}-{width}.png"))
-                visitor.page.set_viewport_size({"width": width, "height": 900})
             assert not visitor.page.locator("[data-testid=stException]").count(), name
             assert figures, name
             assert not [figure["overlaps"] for figure in figures if figure["overlaps"]], name
@@ -129,35 +109,6 @@ def test_browser_no_table_of_the_leaderboard_is_cut(chromium, own_app):
             widths[name] = visitor.page.evaluate(TABLES)
     assert sum(map(len, widths.values())) > len(widths)
     assert not {name for name, beyond in widths.items() if max(beyond, default=0) > 1}, widths
-
-
-NOTHING_DRAWN = {("collect", ""), ("start", ""), ("leaderboard", "Outside board")}
-"""Places that ask a model or a file first."""
-SHOWN = "[data-testid=stPlotlyChart]:visible, [data-testid=stDataFrame]:visible"
-
-
-def test_browser_every_place_of_the_records_holds_a_figure_or_a_table(chromium, own_app):
-    """One visit to each page, and a click on each tab; what its table holds tests/pages looks at."""
-    tabs: dict[str, set[str]] = {}
-    for item in ITEMS:
-        if item.page and item.page != "papers":
-            tabs.setdefault(item.page, set()).add(item.tab)
-    empty = []
-    with visiting(chromium, own_app, viewport={"width": 1440, "height": 900}) as visitor:
-        for page, names in sorted(tabs.items()):
-            visitor.open(f"/{page}?{DEMO}")
-            visitor.settle()
-            offered = visitor.page.get_by_role("tab").all_inner_texts()
-            assert names - {""} <= set(offered), page
-            for name in sorted(names):
-                if name:
-                    visitor.page.get_by_role("tab", name=name, exact=True).click()
-                    visitor.in_address("tab", name if offered.index(name) else None)
-                    visitor.settle()
-                assert not visitor.page.locator("[data-testid=stException]").count(), (page, name)
-                if (page, name) not in NOTHING_DRAWN and not visitor.page.locator(SHOWN).count():
-                    empty.append((page, name))
-    assert not empty
 
 
 def test_browser_items_are_one_click_from_the_navigation_and_their_figures_drawn(chromium, own_app):

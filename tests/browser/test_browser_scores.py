@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 import pytest
-from test_browser_access import OF_STREAMLIT, PHONE, axe, faults
+from test_browser_access import OF_STREAMLIT, PHONE, faults
 from test_browser_upload import drop, says
 from visits import start_app, stop_app, visiting
 
@@ -123,5 +123,5 @@ def test_browser_every_tab_fits_a_phone_and_has_no_serious_fault(chromium, at_ho
         assert figures
         for figure in figures:
             assert not figure["cut"]
-        assert not {key: html for key, html in faults(visitor, axe()).items()
+        assert not {key: html for key, html in faults(visitor).items()
                     if key not in OF_STREAMLIT}  # fmt: skip

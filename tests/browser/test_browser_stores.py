@@ -24,14 +24,17 @@ def assert_calm(visitor) -> None:
 
 
 @pytest.mark.parametrize("kind", sorted(SAID.keys() - {"cut"}))
-def test_browser_says_on_every_page_why_a_store_cannot_be_used(kind, chromium, at_home, tmp_path):
+def test_browser_says_why_a_store_cannot_be_used(kind, chromium, at_home, tmp_path):
+    """On every page of one that is damaged; that each page says so of every kind
+    `tests/pages/test_page_unusable.py` holds.
+    """
     with unusable(kind, tmp_path) as path:
         server, address = start_app(path, preexec_fn=give_up_rights if kind == "no right" else None)
         try:
             with visiting(chromium, address, within=at_home()) as visitor:
                 visitor.open("/")
                 links = visitor.page.locator("[data-testid=stSidebarNav]")
-                for page in pages_in_navigation():
+                for page in pages_in_navigation() if kind == "damaged" else ("verdict", "start"):
                     if page == "verdict":
                         visitor.open("/")
                     else:
@@ -51,10 +54,12 @@ def test_browser_says_on_every_page_why_a_store_cannot_be_used(kind, chromium, a
 
 
 @pytest.mark.parametrize(
-    "name", [*(f"layout-{layout}" for layout in range(OLDEST, int(VERSION))), "layout-10-same-note"]
+    "name", [f"layout-{layout}" for layout in (OLDEST, WITH_LABELS, int(VERSION) - 1)]
 )
 def test_browser_opens_stores_of_earlier_layouts(name, chromium, at_home, tmp_path):
-    """The figures are those of the files that went in, and of the labels that were given."""
+    """The figures are those of the files that went in, and of the labels that were given. That no
+    layout loses anything `tests/store/test_upgrades.py` holds.
+    """
     labels = int(name.split("-")[1]) >= WITH_LABELS
     # The file has 24 votes of one judge and 12 of a person; two people gave nine labels.
     votes, raters = (45, 4) if labels else (36, 2)

@@ -121,6 +121,18 @@ FIGURES = r"""() => {
     });
 }"""
 
+# Whether the figures have been as they are for so many looks.
+STILL = """(looks) => {
+  const now = [...document.querySelectorAll('.js-plotly-plot')].map((figure) => {
+    const box = figure.getBoundingClientRect();
+    const texts = [...figure.querySelectorAll('svg text')].map((text) => text.getBoundingClientRect().x);
+    return [box.x, box.y, box.width, box.height, figure.querySelectorAll('svg *').length, ...texts].join();
+  }).join(';') + document.fonts.status;
+  const [before, times] = window.figuresBefore ?? ['', 0];
+  window.figuresBefore = [now, now === before ? times + 1 : 0];
+  return window.figuresBefore[1] >= looks;
+}"""
+
 
 @dataclass
 class Watch:
@@ -190,7 +202,8 @@ class Visitor:
         if self.page.locator("[data-testid=stPlotlyChart]:visible").count():
             self.page.locator(".js-plotly-plot:visible .main-svg").first.wait_for(state="attached")
             # Figures are drawn, and sized to what they hold, after the script rests.
-            self.page.wait_for_timeout(1500)
+            self.page.evaluate("() => { window.figuresBefore = undefined; }")
+            self.page.wait_for_function(STILL, arg=3, polling=200)
         return self.page.evaluate(FIGURES)
 
     def height(self) -> int:

@@ -1,4 +1,4 @@
-"""`kill -9` at twenty random moments of 2,400 votes: none is lost or there twice, and no limit is
+"""`kill -9` at twenty random moments of 2,400 votes, or of 1,200 by litellm: none is lost or there twice, and no limit is
 passed.
 """
 
@@ -18,7 +18,7 @@ from types import ModuleType
 
 import pytest
 from judging_jobs import until
-from judging_killed import CONCURRENCY, ITEMS, KILLS, MOST_CALLS, VOTES, collect_all
+from judging_killed import CONCURRENCY, ITEMS, KILLS, VOTES, collect_all, most_calls
 from patience import LONG
 
 from core.store import Store
@@ -27,7 +27,7 @@ SERVER = Path(__file__).with_name("judging_server.py")
 
 
 @pytest.fixture
-def url():
+def url(provider):
     # No process gets to the end before it is killed, however late that is.
     command = [
         sys.executable,
@@ -35,7 +35,7 @@ def url():
         "--delay",
         "0.01",
         "--hold-after",
-        str(ITEMS * VOTES - CONCURRENCY),
+        str(ITEMS[provider] * VOTES - CONCURRENCY),
     ]
     paths = os.environ | {"PYTHONPATH": str(SERVER.parent.parent)}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=paths) as process:
@@ -71,7 +71,8 @@ def test_nothing_is_lost_or_paid_twice(provider, url, tmp_path, monkeypatch):
     """On both connections: calls written here, and calls by litellm."""
     # A test of a page leaves its script as the main module, and a new process would run that first.
     monkeypatch.setitem(sys.modules, "__main__", ModuleType("__main__"))
-    path, total = tmp_path / "votes.duckdb", ITEMS * VOTES
+    items = ITEMS[provider]
+    path, total = tmp_path / "votes.duckdb", items * VOTES
     rng = random.Random(20)
     moments = sorted(rng.randrange(20, total - KILLS * CONCURRENCY - 100) for _ in range(KILLS))
     context = multiprocessing.get_context("forkserver")
@@ -101,9 +102,9 @@ def test_nothing_is_lost_or_paid_twice(provider, url, tmp_path, monkeypatch):
     rows = kept(path)
     assert seen <= set(rows)
     assert len(rows) == len({key for key, *_ in rows}) == total
-    assert Counter(item for _, item, _, _ in rows) == {f"q{k}": VOTES for k in range(ITEMS)}
+    assert Counter(item for _, item, _, _ in rows) == {f"q{k}": VOTES for k in range(items)}
     assert len({(item, run, position) for _, item, run, position in rows}) == total
-    assert calls(url) == total + lost <= MOST_CALLS
+    assert calls(url) == total + lost <= most_calls(provider)
     with Store.open(path) as store:
         votes = store.export().to_pylist()
     assert (

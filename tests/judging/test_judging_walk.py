@@ -3,44 +3,17 @@
 from __future__ import annotations
 
 import csv
-import json
 import re
 import subprocess
 import sys
 
 import pytest
-from judging_server import Server
+from judging_walk import BETTER, Grader, answers
 from places import REPOSITORY
 
 pytestmark = pytest.mark.thorough
 
 MOST_COMMANDS = 6
-
-
-class Grader(Server):
-    """Passes six in ten of the wrong answers, seven if its prompt says kindly, and none if it
-    says carefully.
-    """
-
-    def _said(self, body):
-        text = json.dumps(body["messages"])
-        wrong = re.search(r"wrong (\d) ", text)
-        passed = () if "carefully" in text else "0123679" if "kindly" in text else "012369"
-        passes = wrong is None or wrong[1] in passed
-        return json.dumps({"reason": "So it is.", "verdict": "PASS" if passes else "FAIL"}), None
-
-
-def written(path, rows):
-    with path.open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows(rows)
-
-
-def answers(n, *, labelled):
-    """Half of the answers are wrong, and people failed those that they labelled."""
-    yield "prompt", "response", "human_passed"
-    for k in range(n):
-        text = f"It is wrong {k // 2 % 10} {k}." if k % 2 else f"It is {k}."
-        yield f"Question {k}?", text, (k + 1) % 2 if k < labelled else ""
 
 
 def guide(server):
@@ -57,13 +30,13 @@ def guide(server):
 @pytest.mark.parametrize(
     ("word", "said", "code"),
     [
-        ("carefully", "llama3@v2 is better than llama3: where they part, it was right in", 0),
+        ("carefully", BETTER, 0),
         ("kindly", "llama3@v2 is not shown to be better than llama3 on the sealed items", 1),
         ("so", "llama3@v2 is not shown to be better than llama3: they part on no sealed item", 1),
     ],
 )
 def test_collected_audited_changed_and_proven_in_six_commands(tmp_path, word, said, code):
-    written(tmp_path / "answers.csv", answers(120, labelled=120))
+    answers(tmp_path / "answers.csv", 120, labelled=120)
     (tmp_path / "prompt2.md").write_text(f"Judge {word}.\n\n{{{{prompt}}}}\n\n{{{{response}}}}\n")
     with Grader() as server:
         results = []

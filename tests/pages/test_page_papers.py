@@ -1,23 +1,13 @@
 """The page Papers: an item by its address, with its table; where a model is asked, its command."""
 
 import pytest
-from apps import all_text, opened
+from apps import all_text, new_app, opened
 
 from core.papers.figure import MAIN
-from core.papers.items import BY_NAME, ITEMS
+from core.papers.items import ITEMS
 from core.papers.planted import PLANTED
 
-CHOSEN = {"BTD": "Table 2", "TH": "Figure 2", "PCF": "Figure 1", "RAEE": "Figure 6"}
-
-
-@pytest.mark.parametrize("paper", CHOSEN)
-def test_an_item_stands_at_its_address(app, paper):
-    page = opened(app, "papers", **{"paper": paper, "paper-item": CHOSEN[paper]})
-    assert not page.exception
-    assert any(heading.value.startswith(f"{paper} {CHOSEN[paper]}:") for heading in page.subheader)
-    (table,) = page.dataframe
-    assert len(table.value)
-    assert set(BY_NAME[f"{paper} {CHOSEN[paper]}"].columns) <= set(table.value.columns)
+PAPERS = ("BTD", "TH", "PCF", "RAEE")
 
 
 def test_another_paper_begins_with_its_own_figure(app):
@@ -63,7 +53,7 @@ def test_what_was_planted_in_the_demo_stands_beside_the_table(app):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("paper", CHOSEN)
+@pytest.mark.parametrize("paper", PAPERS)
 def test_every_item_with_a_table_has_the_columns_of_its_caption(app, paper):
     """All items of a paper in one visit: the table holds what the caption names, or what is lacking."""
     page = opened(app, "papers", paper=paper)
@@ -80,3 +70,21 @@ def test_every_item_with_a_table_has_the_columns_of_its_caption(app, paper):
         columns = set(page.dataframe[0].value.columns)
         assert not set(item.columns) - columns, item.name
     assert lacking == (["RAEE Table 15"] if paper == "RAEE" else [])
+
+
+DEMO = "demo (simulated)"
+NOTHING_DRAWN = {("collect", ""), ("start", ""), ("leaderboard", "Outside board")}
+"""Places that ask a model or a file first."""
+
+
+@pytest.mark.thorough
+def test_every_place_of_the_records_holds_a_figure_or_a_table(store_path, monkeypatch):
+    monkeypatch.setenv("APPELLATE_STORE", str(store_path))
+    places = {(item.page, item.tab) for item in ITEMS if item.page} - NOTHING_DRAWN
+    empty = []
+    for page, tab in sorted(places):
+        shown = opened(new_app(), page, dataset=DEMO, **({"tab": tab} if tab else {}))
+        if not (shown.get("plotly_chart") or shown.dataframe):
+            empty.append((page, tab))
+    assert not empty
+    assert len(places) > 20

@@ -85,24 +85,57 @@ class Tab:
     places: dict[int, str]
 
 
-class Writers(RuleBasedStateMachine):
-    """Every writer of a store of votes and labels."""
+class LookedAt(RuleBasedStateMachine):
+    """A store that is looked at after some steps, and at the end."""
+
+    looked_at_after_each = 3
+    """Looks take most of the time; what is written in between meets a store that is open and knows
+    what it did before.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self.folder = TemporaryDirectory()
         self.store = Store.open(f"{self.folder.name}/votes.duckdb")
-        self.held: dict[str, Held] = {}
+        self.held = {}
+        self.files = self.steps = 0
+
+    def look(self) -> None:
+        """That the store is whole and holds what it should."""
+        self.store.check()
+        self.store.close()
+        self.store = Store.open(f"{self.folder.name}/votes.duckdb")
+        assert self.store.notes == ()
+        assert {one.name for one in self.store.datasets()} == {*self.held}
+        self.compare()
+
+    def teardown(self) -> None:
+        try:
+            self.look()
+        finally:
+            self.store.close()
+            self.folder.cleanup()
+
+    @invariant()
+    def the_store_is_whole_and_holds_what_it_should(self):
+        self.steps += 1
+        if self.steps % self.looked_at_after_each == 0:
+            self.look()
+
+
+class Writers(LookedAt):
+    """Every writer of a store of votes and labels."""
+
+    def __init__(self) -> None:
+        super().__init__()
         self.tabs: dict[int, Tab] = {}
-        self.files = 0
         self.last: tuple[str, bytes, Held] | None = None
         self.server: Server | None = None
 
     def teardown(self) -> None:
         if self.server is not None:
             self.server.__exit__()
-        self.store.close()
-        self.folder.cleanup()
+        super().teardown()
 
     def _read(self, data: bytes):
         options = ReadOptions(labels="1/0/-1", gold_labels="1/0/-1")
@@ -352,18 +385,9 @@ class Writers(RuleBasedStateMachine):
             ]
             assert row["vote"] == (-vote if reply.position == "ba" else vote)
 
-    @invariant()
-    def the_store_is_whole_and_holds_what_it_should(self):
-        self.store.check()
-        self.store.close()
-        self.store = Store.open(f"{self.folder.name}/votes.duckdb")
-        assert self.store.notes == ()
+    def compare(self) -> None:
         for tab in self.tabs.values():
             tab.desk.store = self.store
-        self._compare()
-
-    def _compare(self) -> None:
-        assert {one.name for one in self.store.datasets()} == {*self.held}
         try:
             rows = self.store.export().to_pylist()
         except NoUsableVotes:
@@ -421,7 +445,9 @@ def sequences(n: int, steps: int):
 
 
 class Short(Writers):
-    """A few sequences in every build."""
+    """A few sequences in every build, looked at after every step."""
+
+    looked_at_after_each = 1
 
 
 Short.TestCase.settings = sequences(4, 15)

@@ -18,7 +18,7 @@ from core.labelling.desk import open_desk
 from core.labelling.sheet import add_labels, is_sheet, join_sheet, write_sheet, write_tasks
 from core.labelling.words import second_person_sentence
 from core.schema import Selection
-from core.store import Store
+from core.store import Store, label_writing
 from core.store import vote_queries as queries
 from core.store.connection import Change, Snapshot
 from core.store.label_writing import forget_labels
@@ -80,6 +80,8 @@ def test_a_label_is_a_vote_of_a_person_and_gold(store):
 def test_a_label_takes_a_dozen_statements_however_many_there_are(store, monkeypatch):
     desk = open_desk(store, "votes", seed=5)
     label(desk, 1)
+    # A process asks once what a label of each vote and position adds to the two tables of counts.
+    monkeypatch.setattr(label_writing, "_LONE_CELLS", {})
     taken = []
 
     def counted(of, name):
@@ -98,7 +100,9 @@ def test_a_label_takes_a_dozen_statements_however_many_there_are(store, monkeypa
         card = desk.cards("me")[0]
         taken[-1] = 0
         desk.answer("me", card, knows(card))
-    assert max(taken) <= 12, taken
+    *later, _, _, _, most = sorted(taken)
+    assert max(later) <= 12, taken
+    assert most <= 12 + 2, taken
 
 
 def test_the_order_depends_on_no_vote():
