@@ -450,15 +450,6 @@ def _planned_file(
         flat = source.kind != "json"
         if by_plan.names_stand(found.table, found.result, options, error, flat=flat):
             return found
-        read_so = found.result
-        if (
-            found.metrics
-            and read_so
-            and read_so.mapping.get("gold")
-            and not read_so.rejects.num_rows
-        ):
-            # A column per metric, each beside what people say of it.
-            return found
     result = found.result if found else None
     # The table as it stands in the file, before names have turned or joined any of its columns.
     table = table if table is not None or found is None else found.table
@@ -466,7 +457,7 @@ def _planned_file(
     plan = by_plan.plan_of(source, table, options)
     columns = () if table is None or (found and found.metrics) else table.columns
     nobody = by_plan.names_nobody(result, columns)
-    plan = plan if plan and by_plan.is_told(plan, result, nobody=nobody) else None
+    plan = plan if plan and by_plan.is_told(plan, result, error, nobody=nobody) else None
     taken = None
     if plan is not None and plan.admitted:
         taken = _by_plan(source, plan, table, options)
@@ -618,7 +609,7 @@ def shape_of(
         # A judge and people beside each other are raters of one metric, and no metrics.
         return shape if compared else DIRECT, None
     named = {"score", "metric"} & {canonical for canonical, _ in options.mapping}
-    return shape, None if named else find_metrics(table, raters)
+    return shape, None if named else find_metrics(table)
 
 
 def _is_record(whole: Record) -> bool:

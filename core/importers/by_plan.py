@@ -139,11 +139,16 @@ def names_nobody(result: ImportResult | None, columns: Container[str] = ()) -> b
     return result.mapping.get("judge") == f"={stem_of(result.name)}"
 
 
-def is_told(plan: Evidence, result: ImportResult | None, *, nobody: bool) -> bool:
-    """Whether a plan has rows enough to be heard beside what names read, or do not.
+def is_told(
+    plan: Evidence, result: ImportResult | None, error: Exception | None, *, nobody: bool
+) -> bool:
+    """Whether a plan has rows enough to be heard beside what names read, or do not. Of scores with
+    people's it needs no more than names that read nothing.
 
-    nobody : names read it as the judgements of nobody.
+    nobody : names read it as the judgements of nobody.  error : why they read nothing.
     """
+    if result is None and isinstance(error, UnreadableFile) and plan.admitted and plan.has_people:
+        return True
     fewest = FEWEST if plan.is_of_one_table else FEW
     certain = plan.is_certain and (result is None or result.gold_only)
     return nobody or certain or plan.n_rows >= (FEW if result is not None else fewest)

@@ -6,11 +6,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from ..errors import AmbiguousLabels
 from ..labels import GRADES, grade_word, normalise, shown
-from ..reading.words import CHANCES, NUMBERED, PASSED, PROMPTS, UNGRADED, meaning, tokens
+from ..reading.words import (
+    CHANCES,
+    NUMBERED,
+    PASSED,
+    PROMPTS,
+    UNGRADED,
+    judge_named,
+    meaning,
+    tokens,
+)
 from ..schema import SCORES
 from .clusters import with_cluster
 from .columns import label_counts
@@ -104,14 +113,10 @@ def of_people(column: str) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Raters:
-    """Columns of scores of judges, and of people beside.
-
-    metrics : metric → those of the judge and of people, of metrics that have both.
-    """
+    """Columns of scores of judges, and of people beside."""
 
     judges: tuple[str, ...]
     people: tuple[str, ...]
-    metrics: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = field(default_factory=dict)
 
 
 def raters_of(table: TextTable, taken: Iterable[str] = ()) -> Raters:
@@ -147,7 +152,7 @@ def raters_of(table: TextTable, taken: Iterable[str] = ()) -> Raters:
     if len(metrics) == 1:
         ((own, theirs),) = metrics.values()
         judges, people = judges or own, people or theirs
-    return Raters(judges=judges, people=people, metrics=metrics)
+    return Raters(judges=judges, people=people)
 
 
 def _names_a_person(column: str) -> bool:
@@ -185,20 +190,11 @@ def _may_be_sides(table: TextTable, columns: tuple[str, ...]) -> bool:
     return bool(numbers - {"0", "1"}) and len(labels) <= LABELS
 
 
-def called(column: str) -> str | None:
-    """The judge by the name of the column of its scores, as it is written there: `gpt-4o` of
-    `gpt-4o score`, `llm_judge` of `llm_judge_score`.
-    """
-    parts = _PART.split(column)
-    own = [k for k, part in enumerate(parts) if set(tokens(part)) & (_JUDGES | {"model"})]
-    return "".join(parts[own[0] : own[-1] + 1]) if own else None
-
-
 def judge_in(column: str) -> str | None:
     """The judge that the name of a column of votes holds, where a model may be what was chosen:
     `GPT-4` of `GPT-4 choice`.
     """
-    return called(column) if set(tokens(column)) & _JUDGES else None
+    return judge_named(column) if set(tokens(column)) & _JUDGES else None
 
 
 def is_scored(table: TextTable, column: str) -> bool:
@@ -355,7 +351,7 @@ def _name_judge(how: Plan, judges: tuple[str, ...]) -> Plan:
         return how.without_need("judge")
     if not how.raters and not {"gold", "response"} & how.mapping.keys():
         return how
-    own = called(judges[0]) if judges else None
+    own = judge_named(judges[0]) if judges else None
     name = own or how.stem
     like = "as its column is" if own else "as the file is"
     note = f"No column names the judge, so it is called {shown(name)}, {like}."

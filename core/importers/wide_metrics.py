@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..errors import UnknownName
 from ..labels import GRADES, shown
-from ..reading.words import ANSWERS, IDS, PROMPTS, SYNONYMS, meaning, tokens
+from ..reading.words import ANSWERS, IDS, PROMPTS, SYNONYMS, meaning, tokens, who
 from .columns import Cells, coded_cells, constant_cells, label_counts, map_cells
 from .layouts import DIRECT, plain
 from .options import ReadOptions
-from .raters import Raters, called
 from .source import stem_of
 from .tables import TextTable
 from .values import is_number
@@ -58,19 +56,15 @@ _NO_METRIC = meaning(
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Metrics:
-    """The columns of metrics of a table. reasons, gold : column of a metric → that of its reasons,
-    and of what people say.
+    """The columns of metrics of a table. reasons : column of a metric → that of its reasons.
 
     left_out : columns that are made of others, or of no family.
-    judge : who judged, where the columns say it.
     """
 
     columns: tuple[str, ...]
     names: tuple[str, ...]
     reasons: dict[str, str]
     left_out: tuple[str, ...] = ()
-    gold: Mapping[str, str] = field(default_factory=dict)
-    judge: str | None = None
 
 
 def named_metrics(table: TextTable, name: str, options: ReadOptions) -> Metrics:
@@ -91,16 +85,13 @@ def named_metrics(table: TextTable, name: str, options: ReadOptions) -> Metrics:
     return Metrics(columns=options.metrics, names=names, reasons=reasons)
 
 
-def find_metrics(table: TextTable, raters: Raters) -> Metrics | None:
+def find_metrics(table: TextTable) -> Metrics | None:
     """The columns of metrics, if the table is one of answers with a column per metric.
 
-    Metrics are what a judge's columns and people's beside them tell, a column of each; or columns
-    `X_score` with `X_reason` (and the like) beside, and then only these; else columns of numbers,
-    in a table that has a column of prompts and one of answers or items.
+    Metrics are columns `X_score` with `X_reason` (and the like) beside, and then only these; else
+    columns of numbers, none of which is people's, in a table that has a column of prompts and one
+    of answers or items.
     """
-    beside = _beside_people(raters)
-    if beside is not None:
-        return beside
     names = {plain(column) for column in table.columns}
     about = bool(names & {*_ASKED}) and bool(names & {*ANSWERS, *IDS})
     family = _family(table)
@@ -109,6 +100,8 @@ def find_metrics(table: TextTable, raters: Raters) -> Metrics | None:
     if not about or "score" in names:
         return None
     numbers = [c for c in table.columns if _is_metric(c) and _is_numeric(table.columns[c])]
+    if any("person" in who(column) for column in numbers):
+        return None
     known = [c for c in numbers if plain(c) in RAGAS]
     if not known and len(numbers) < 2:
         return None
@@ -116,22 +109,6 @@ def find_metrics(table: TextTable, raters: Raters) -> Metrics | None:
     left = tuple(c for c in numbers if set(tokens(c)) & AGGREGATES)
     chosen = tuple(c for c in table.columns if c in (*numbers, *empty) and c not in left)
     return Metrics(columns=chosen, names=chosen, reasons={}, left_out=left) if chosen else None
-
-
-def _beside_people(raters: Raters) -> Metrics | None:
-    """Metrics that the judge's columns and people's beside them tell, a column of each."""
-    pairs = raters.metrics
-    if len(pairs) < 2 or any(len(own) != 1 or len(theirs) != 1 for own, theirs in pairs.values()):
-        return None
-    columns = {own[0]: (metric or "score", theirs[0]) for metric, (own, theirs) in pairs.items()}
-    judges = {called(column) for column in columns}
-    return Metrics(
-        columns=tuple(columns),
-        names=tuple(metric for metric, _ in columns.values()),
-        reasons={},
-        gold={column: theirs for column, (_, theirs) in columns.items()},
-        judge=judges.pop() if len(judges) == 1 else None,
-    )
 
 
 def _family(table: TextTable) -> Metrics | None:
@@ -202,7 +179,7 @@ def in_long_form(table: TextTable, metrics: Metrics) -> TextTable:
     take = np.repeat(np.arange(n), m)
     which = np.tile(np.arange(m), n)
     scores = [map_cells(table.columns[column], _as_number) for column in metrics.columns]
-    used = {*metrics.columns, *metrics.reasons.values(), *metrics.gold.values()}
+    used = {*metrics.columns, *metrics.reasons.values()}
     long = {
         column: cells.take(pa.array(take))
         for column, cells in table.columns.items()
@@ -214,19 +191,11 @@ def in_long_form(table: TextTable, metrics: Metrics) -> TextTable:
         none = constant_cells(None, n)
         own = [metrics.reasons.get(column) for column in metrics.columns]
         long["rationale"] = _interleaved([table.columns[r] if r else none for r in own])
-    if metrics.gold:
-        golds = [map_cells(table.columns[metrics.gold[c]], _as_number) for c in metrics.columns]
-        long["gold"] = _interleaved(golds)
     said = ", ".join(map(shown, metrics.names[:12])) + (" …" if m > 12 else "")
     notes = [
         *table.notes,
         f"One column per metric: {said}. A blank cell is a score that is missing.",
     ]
-    if metrics.gold:
-        pairs = ", ".join(
-            f"{shown(metrics.gold[column])} of {shown(column)}" for column in metrics.columns[:12]
-        )
-        notes.append(f"What people say of the same answers: {pairs}.")
     if metrics.left_out:
         left = ", ".join(map(shown, metrics.left_out[:12]))
         notes.append(f"Left out, as made of other metrics or without reasons: {left}.")
@@ -264,7 +233,7 @@ def judged_by(table: TextTable, metrics: Metrics, name: str, options: ReadOption
         mlflow = any(column.endswith("/value") for column in metrics.columns)
         ragas = known and bool(names.keys() & _OF_RAGAS)
         tool = "ragas" if ragas else "mlflow" if mlflow else None
-        judge = metrics.judge or tool or stem_of(name)
+        judge = tool or stem_of(name)
         mapping.append(("judge", f"={judge}"))
     asked = next((names[each] for each in _ASKED if each in names), None)
     if asked is not None:

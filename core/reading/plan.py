@@ -126,6 +126,12 @@ class Plan:
         return self.form is not None and not self.questions and not self.refusal
 
     @property
+    def has_people(self) -> bool:
+        """Whether it is of scores, and people gave some of them."""
+        of_people = any(each.whose == "person" for each in self.judgements)
+        return self.form == "scores" and of_people
+
+    @property
     def n_rows(self) -> int:
         """Rows of its table."""
         return len(self.table.rows) if self.table is not None else 0

@@ -10,7 +10,7 @@ from .facts import Column, codes, differ_in_one, grade, level, number, repeats, 
 from .plan import CANONICAL, UNREAD, Draft, Judgement, own_name
 from .questions import listed
 from .roles import TELLING, two_sides
-from .words import ANYBODYS, HARM, PREFERENCES, clean, tokens
+from .words import ANYBODYS, HARM, PREFERENCES, clean, judge_named, tokens
 from .words import who as who_says
 
 MOST_WORDS = 4
@@ -145,12 +145,15 @@ class Scores(Draft):
             and not all("judge" in c.who for c in main)
         ):
             out.questions.append(ask.two_columns([c.name for c in main]))
+        judges_named = {judge_named(column.name) for column in main}
+        one_name = by_metric and "judge" not in of and len(judges_named) == 1
+        shared = judges_named.pop() if one_name else None
         for i, column in enumerate(main):
             metric = " ".join(column.stem) if (by_metric or _names_harm(column)) else ""
             if by_metric and not metric:
                 metric = column.name
             if by_metric or len(main) == 1:
-                rater = self._rater(column) if len(main) == 1 else self._rater()
+                rater = shared or self._rater(column if len(main) == 1 else None)
             else:
                 rater = self._rater() if runs else own_name(column)
             whose: Literal["judge", "person"] = "judge"

@@ -533,3 +533,19 @@ MEANT = {
 def meaning(*meanings: str, more: str = "") -> frozenset[str]:
     """All words of some meanings, and more."""
     return _set(" ".join((*(MEANT[name] for name in meanings), more)))
+
+
+_JUDGING = meaning("judge", "llm", "model") | {"model"}
+_PART = re.compile(r"([^\w.-]+|_)")
+"""What parts the words of a name; that of a model is one, whatever hyphens it has."""
+
+
+def judge_named(column: str) -> str | None:
+    """The judge by the name of the column of its judgements, as it is written there.
+
+    >>> [judge_named(name) for name in ("gpt-4o score", "llm_judge_score", "tone")]
+    ['gpt-4o', 'llm_judge', None]
+    """
+    parts = _PART.split(column)
+    own = [k for k, part in enumerate(parts) if set(tokens(part)) & _JUDGING]
+    return "".join(parts[own[0] : own[-1] + 1]) if own else None

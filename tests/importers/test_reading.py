@@ -422,6 +422,12 @@ def test_metrics_in_objects_have_the_gold_that_they_have_in_a_table() -> None:
     data = json.dumps({"results": {f"r{k}": record for k, record in enumerate(records)}}).encode()
     truth = {"form": "scores", "judges": 1, "people": 2, "by judges": 2 * N, "gold": N}
     assert outcome("file.json", data, truth) == ("right", "")
+    # The judge is called as its columns are, in objects and in a table, and however short it is.
+    table = "\n".join(",".join(map(str, each.values())) for each in records[:5])
+    short = "\n".join([",".join(names), table]).encode()
+    for file in (("file.json", data), ("file.csv", short)):
+        (reading,) = read([file])
+        assert {*reading.votes["judge"].to_pylist()} == {"llm"}
 
 
 SHARED = REPOSITORY.parent / "shared"
