@@ -244,6 +244,10 @@ def _short(_: ScoreEvidence, __: Estimate, grade: Grade) -> str:
     return "is as good in every category"
 
 
+LEAST_RIGHT = 0.80
+"""TPR and TNR of a judge that decides alone, of all answers and in each category, and what the high
+end of one falls below if not.
+"""
 SCORE_CATEGORY = Check(
     name="score_category",
     title="weakest group",
@@ -253,8 +257,8 @@ SCORE_CATEGORY = Check(
     kind="scores",
     limits=Limits(
         "at_least",
-        0.80,
-        0.80,
+        LEAST_RIGHT,
+        LEAST_RIGHT,
         "What a judge that decides has to reach, in each category; Bonferroni's for both rates of "
         "all of them.",
         items=30,

@@ -9,6 +9,7 @@ from dataclasses import replace
 from ...auditing.overall import Allowed, Overall, OverallVerdict, Use, UseName
 from ...finding.check import CheckResult, results_of
 from ..reference.check import only_one_verdict
+from .by_category import LEAST_RIGHT
 from .evidence import ScoreEvidence
 
 
@@ -80,8 +81,6 @@ def overall_of_scores(evidence: ScoreEvidence, results: Sequence[CheckResult]) -
     return verdict("cannot_say", floor or low or ["follows"])
 
 
-LEAST_RIGHT = 0.80
-"""TPR and TNR of a judge that decides alone, and what the high end of one falls below if not."""
 LEAST_OF_A_CLASS = 10
 FEW_OF_A_CLASS = 5
 """Labels of a class from which a rate may be shown to be low."""
