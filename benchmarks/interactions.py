@@ -19,7 +19,8 @@ from core.store import Store
 
 STEP_RATIO, PAGE_RATIO = 2.0, 3.0
 """What was wanted: beside a slider step of the bare app, and beside a change of its page."""
-DEMO = ("votes", "answers", "scores", "rankings")
+DEMO = ("answers", "votes", "scores", "rankings")
+"""Files of the demo; a bare address opens on the data set that was loaded last, which has votes."""
 
 BARE = """
 import numpy as np
@@ -122,13 +123,15 @@ def link(titles: tuple[str, str]) -> Act:
 
 CAREFUL, DECISIVE = "sim-judge-careful", "sim-judge-decisive"
 INTERACTIONS = (
-    Interaction(what="bins, Calibration", path="calibration", act=slider("Bins")),
-    Interaction(what="ε, Calibration", path="th_score", act=slider("ε")),
-    Interaction(what="category, Overview", path="", act=box("Category", ("Math", "Safety"))),
-    Interaction(what="judge, Overview", path="", act=box("Judge", (CAREFUL, DECISIVE))),
-    Interaction(what="BTD α, Votes to labels", path="votes_to_labels", act=slider("α")),
+    Interaction(what="bins, Reliability diagrams", path="calibration", act=slider("Bins")),
+    Interaction(what="ε, TH-Score sweep", path="th_score", act=slider("ε")),
+    Interaction(what="category, Verdict", path="", act=box("Category", ("Math", "Safety"))),
+    Interaction(what="judge, Verdict", path="", act=box("Judge", (CAREFUL, DECISIVE))),
+    Interaction(what="BTD α, Calibrated aggregation", path="votes_to_labels", act=slider("α")),
     Interaction(
-        what="judge, Votes to labels", path="votes_to_labels", act=box("Judge", (CAREFUL, DECISIVE))
+        what="judge, Calibrated aggregation",
+        path="votes_to_labels",
+        act=box("Judge", (CAREFUL, DECISIVE)),
     ),
     Interaction(
         what="judge, Vote budget",
@@ -136,13 +139,13 @@ INTERACTIONS = (
         act=box("Judge", (CAREFUL, DECISIVE)),
     ),
     Interaction(
-        what="page, Errors and Calibration",
+        what="page, Confusion matrices and Reliability diagrams",
         path="calibration",
         act=link(("Confusion matrices", "Reliability diagrams")),
         page=True,
     ),
     Interaction(
-        what="page, Overview and Position bias",
+        what="page, Verdict and Position bias",
         path="",
         act=link(("Position bias", "Verdict")),
         page=True,

@@ -16,14 +16,14 @@ BETTER = "llama3@v2 is better than llama3: where they part, it was right in"
 
 
 class Grader(Server):
-    """Passes six in ten of the wrong answers, seven if its prompt says kindly, and none if it
+    """Passes six in ten of the wrong answers, nine if its prompt says kindly, and none if it
     says carefully.
     """
 
     def _said(self, body):
         text = json.dumps(body["messages"])
         wrong = re.search(r"wrong (\d) ", text)
-        passed = () if "carefully" in text else "0123679" if "kindly" in text else "012369"
+        passed = () if "carefully" in text else "012356789" if "kindly" in text else "012369"
         passes = wrong is None or wrong[1] in passed
         return json.dumps({"reason": "So it is.", "verdict": "PASS" if passes else "FAIL"}), None
 

@@ -142,7 +142,7 @@ def test_every_part_prints_a_line(capsys, tmp_path):
 
 
 def test_what_a_visitor_waits_for_has_its_goal_beside_a_bare_app():
-    wanted = ("bins", "ε", "category", "judge, Overview", "BTD α", "judge, Votes to labels")
+    wanted = ("bins", "ε", "category", "judge, Verdict", "BTD α", "judge, Calibrated aggregation")
     said = [one.what for one in interactions.INTERACTIONS]
     for start in (*wanted, "judge, Vote budget"):
         assert [one for one in said if one.startswith(start)], start
