@@ -328,7 +328,8 @@ def _looks(
             suggested = {}
         looks = replace(looks, suggested=suggested)
     refused = (str(file.refusal),) if isinstance(file, _TableFile) and file.refusal else ()
-    return replace(planned(looks, how), notes=(*beside, *refused, *table.notes, *how.notes))
+    notes = (*beside, *refused, *table.notes, *how.notes)
+    return replace(planned(looks, how), notes=notes, refusal=" ".join(refused))
 
 
 def planned(looks: Inspection, how: Plan) -> Inspection:

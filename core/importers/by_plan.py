@@ -442,6 +442,9 @@ def names_stand(
     if result is None:
         asks = isinstance(error, AmbiguousLabels)
         return asks and flat and is_canonical(table.columns)
+    if table.one_hot:
+        # A row of no or of two winners is rejected by its number.
+        return True
     if options.mapping or options.metrics or options.rater_type is not None:
         whole = 2 * result.judged.lost <= result.judged.rows and not result.gold_only
         return whole and not by_evidence(options)

@@ -355,6 +355,7 @@ class Inspection:
         `read` takes none of them unasked.
     questions : what `read` would refuse to guess, and the judge where no column names one and
         `read` takes the file's name. Empty: the file can be read as it is.
+    refusal : what it is instead of judgements, unless options say how it is read.
     opened : the file, for `read(…, looks=…)`; None if it stands for several.
     """
 
@@ -376,4 +377,5 @@ class Inspection:
     questions: tuple[Question, ...] = ()
     notes: tuple[str, ...] = ()
     kind: Kind = "votes"
+    refusal: str = ""
     opened: Any = field(default=None, repr=False)

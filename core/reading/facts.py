@@ -271,6 +271,18 @@ def stands_for(column: Column, words: Column) -> bool:
     )
 
 
+def codes(column: Column, words: Column) -> bool:
+    """Whether 0 and 1 stand for the two words of another column, in rows enough to show it."""
+    return (
+        column is not words
+        and column.kind == "number"
+        and column.coded == {0.0, 1.0}
+        and column.filled == words.filled >= 20
+        and words.distinct == 2 == column.distinct
+        and repeats([column, words]) == 2 + (column.filled < len(column.cells))
+    )
+
+
 def constant_in(column: Column, key: Column) -> bool:
     """Whether a column has one filled value in each value of another."""
     seen: dict[str | None, str] = {}

@@ -155,6 +155,15 @@ class Items(Draft):
                     if each.whose == "judge":
                         each.rater = ""
                 found.append(column)
+            elif (
+                out.form == "scores"
+                and not out.roles.has("judge", "model")
+                and column.name not in self.said.columns
+                and any(repeats([c, *explained, column]) > repeats([c, *explained]) for c in ids)
+            ):
+                item = next(c for c in ids if repeats([c, column]) > repeats([c]))
+                out.questions.append(ask.completes(column.name, list(column.counts), item.name))
+                found.append(column)
         return found
 
     def _repeated(

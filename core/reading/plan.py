@@ -12,7 +12,18 @@ from .mapping import Said
 from .questions import Asked, listed
 from .roles import Roles
 from .walk import Table
-from .words import ANYBODYS, JUDGED, MODELS, clean, tokens, who
+from .words import (
+    ANY_RATERS,
+    ANYBODYS,
+    ARTIFICIAL,
+    JUDGED,
+    MODELS,
+    RATERS,
+    clean,
+    tokens,
+    what,
+    who,
+)
 
 Form = Literal["votes", "scores"]
 UNREAD = 0.05
@@ -241,6 +252,10 @@ class Draft:
             if c.name in said.people
             or (c.name not in told and ("person" in c.who or _is_beside(c, named)))
         ]
+        if any({*c.tokens} & MODELS for c in left):
+            # A rater beside a model is a person.
+            raters = [c for c in left if {*c.tokens} & RATERS and not {*c.tokens} & ARTIFICIAL]
+            people += [c for c in raters if c not in people and c.name not in told]
         left = [c for c in left if c not in people]
         judges = [c for c in left if c.name in told or "judge" in c.who or c.name in self.alike]
         return gold, self._without_totals(people), judges
@@ -250,6 +265,45 @@ class Draft:
         told = self.out.roles.has("judge", "person", "rater_type") or "judge" in who(self.source)
         told = told or any(c.name in self.said.columns for c in columns)
         return not told and all({*c.tokens} and {*c.tokens} <= ANYBODYS for c in columns)
+
+    def _nameless(self, judges: Sequence[Column]) -> list[Column]:
+        """Columns of a grader or a rater who may be a person or a model, where nothing says which,
+        or others are called as models are.
+        """
+        told = self.out.roles.has("judge", "person", "rater_type")
+        open_ = [
+            c
+            for c in judges
+            if {*c.tokens} & ANY_RATERS
+            and not {*c.tokens} & (ARTIFICIAL | {"judge", "judges"})
+            and c.name not in self.said.columns
+        ]
+        named = [c for c in judges if c not in open_ and {*c.tokens} & ARTIFICIAL]
+        return open_ if (named or len(open_) > 1) and not told else []
+
+    def _of_raters(
+        self, main: list[Column], people: list[Column]
+    ) -> tuple[list[Column], list[Column]]:
+        """Judge's and people's columns; people's alone beside a column of names of judges are of
+        those who are named there, and whether they are people is asked.
+        """
+        of, said = self.out.roles.of, self.said
+        if main or not people or "judge" not in of or "person" in of:
+            return main, people
+        raters = sorted(of["judge"].counts)
+        if not {*raters} & {*said.people, *said.judges}:
+            self.out.questions.append(ask.raters(of["judge"].name, (), raters))
+        return people, []
+
+    def _called_by_file(self, columns: Sequence[Column]) -> bool:
+        """A2: whether nothing but the name of the file says who judged, and the name of a column
+        says more than that it holds a verdict or a score, or less.
+        """
+        told = self.out.roles.has("judge", "person", "rater_type") or "judge" in who(self.source)
+        told = told or any(c.name in self.said.columns or "judge" in c.who for c in columns)
+        return not told and not all(
+            all(what(word) & {"verdict", "score"} for word in c.tokens) for c in columns
+        )
 
     def _without_totals(self, people: list[Column]) -> list[Column]:
         """People's columns without those that sum up others of them."""

@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 
 from . import questions as ask
-from .facts import Column, is_missing, number, side
+from .facts import Column, differ_in_one, is_missing, number, side
 from .items import Items
 from .mapping import Said
 from .plan import CANONICAL, Judgement, Plan, PlannedColumn, own_name
@@ -208,6 +208,9 @@ class _Planner(Verdicts, Scores, Items):
                 "It is one column: nothing says what the values belong to. Put the name of the "
                 "item beside each."
             )
+        self._one_of_several(open_)
+        if out.refusal:
+            return self._listed()
         self.alike = self._coded_alike(open_)
         self.as_gold = self._in_words_of_gold(open_)
         if self.out.refusal:
@@ -231,7 +234,7 @@ class _Planner(Verdicts, Scores, Items):
                 self._systems()
         elif not out.refusal and not self._graded_alike(open_):
             self._say_what_it_is()
-        out.questions = _most_harmful(out.questions)
+        out.questions = [] if out.refusal else _most_harmful(out.questions)
         return self._listed()
 
     def _graded_alike(self, columns: Sequence[Column]) -> bool:
@@ -279,6 +282,24 @@ class _Planner(Verdicts, Scores, Items):
                 and {clean(cell) for cell in column.counts} <= names
             ):
                 self._refuse("It is a matrix whose columns are its rows: results, not judgements.")
+
+    def _one_of_several(self, columns: Sequence[Column]) -> None:
+        """A9: a verdict that names, in each row, the value of one of three or more columns."""
+        short = [c for c in columns if c.kind == "short" and c.filled == self.rows]
+        for verdict in [c for c in columns if "verdict" in c.what and c.kind in ("short", "text")]:
+            named = [c for c in short if c is not verdict and {*verdict.counts} <= {*c.counts}]
+            named = [c for c in named if any(differ_in_one(c, each) for each in named)]
+            if len(named) < 3 or verdict.distinct < 3 or verdict.name in self.said.columns:
+                continue
+            rows = zip(verdict.cells, *(c.cells for c in named), strict=True)
+            if all(cell is None or others.count(cell) == 1 for cell, *others in rows):
+                self._refuse(
+                    f"{listed([verdict.name])} names one of {listed(c.name for c in named)}: "
+                    "picks of one of several, and no votes between two. Put the place of what was "
+                    "picked, A, B and so on, into a column, and name it with --map "
+                    "pick_slot=COLUMN gold_slot=COLUMN."
+                )
+                return
 
     def _judge_beside_models(self, votes: Sequence[Column]) -> None:
         """A third column of models beside the two that are compared names who judged."""

@@ -157,7 +157,15 @@ def who(names: Sequence[str], like: Sequence[str], *, metrics: bool, judge: bool
         for name in names
         if 2 <= len(names) <= 3
     )
-    others = (*apart, nothing) if several else (right, nothing)
+    alone = tuple(
+        (
+            f"{typed('--judges', name)} {typed('--unused', *(o for o in names if o != name))}",
+            f"only '{name}' is a judge's",
+        )
+        for name in names
+        if metrics and 2 <= len(names) <= 4 and not like
+    )
+    others = (*apart, *alone, nothing) if several else (right, nothing)
     return Asked(
         about="who",
         text=f"{listed(names)} {'hold' if len(names) > 1 else 'holds'} values"
@@ -174,11 +182,19 @@ def who(names: Sequence[str], like: Sequence[str], *, metrics: bool, judge: bool
 def raters(name: str, models: Sequence[str], others: Sequence[str]) -> Asked:
     return Asked(
         about="who",
-        text=f"{listed([name])}: {listed(models)} {'are' if len(models) > 1 else 'is'} named as "
-        f"models are; are {listed(others)} people?",
+        text=f"{listed([name])}: "
+        + (
+            f"{listed(models)} {'are' if len(models) > 1 else 'is'} named as models are; "
+            if models
+            else ""
+        )
+        + f"are {listed(others)} people?",
         choices=(
             (typed("--people", *others), "people" if len(others) > 1 else "a person"),
-            (typed("--judges", *models, *others), "judges, as the others are"),
+            (
+                typed("--judges", *models, *others),
+                "judges, as the others are" if models else "judges",
+            ),
         ),
     )
 

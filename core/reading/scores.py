@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Literal
 
 from . import questions as ask
-from .facts import Column, differ_in_one, grade, level, number, repeats, stands_for
+from .facts import Column, codes, differ_in_one, grade, level, number, repeats, stands_for
 from .plan import CANONICAL, UNREAD, Draft, Judgement, own_name
 from .questions import listed
 from .roles import TELLING, two_sides
@@ -49,6 +49,9 @@ class Scores(Draft):
             *said.metrics,
         } - {None}
         gold, people, judges = self._whose(scored, told)
+        if nameless := self._nameless(judges):
+            like = [c.name for c in judges if c not in nameless]
+            out.questions.append(ask.who([c.name for c in nameless], like, metrics=False))
         taken = {c.name for c in (*gold, *people, *judges)} | out.roles.taken
         named = [c for c in scored if c.name not in taken and c.what & {"score", "pass", "verdict"}]
         if exact := [c for c in named if c.name in CANONICAL]:
@@ -67,10 +70,15 @@ class Scores(Draft):
         main = self._without_sums(main)
         if judges and not mates and named:
             rest = [*rest, *named]
+        main, people = self._of_raters(main, people)
         beside = out.roles.has("response", "prompt") or "judge" in of
+        by_range: list[Column] = []
         if main and not judges and not mates and beside and not exact:
-            main += [c for c in rest if c.kind == "number" and _is_rating(c)]
-            rest = [c for c in rest if c not in main]
+            by_range = [c for c in rest if c.kind == "number" and _is_rating(c)]
+            rest = [c for c in rest if c not in by_range]
+        if out.roles.has("prompt") and out.roles.has("response"):
+            # Of a log of questions and answers a judge scores one thing as another.
+            main, by_range = [*main, *by_range], []
         if not main and not people:
             if any(c.kind == "number" for c in rest):
                 rest = [c for c in rest if c.kind == "number"]
@@ -93,20 +101,27 @@ class Scores(Draft):
                         f"{listed(c.name for c in gold)} holds gold, and no column scores."
                     )
                 return False
+        unsaid = None
         if (
             not out.roles.has("judge", "person", "rater_type")
             and not judges
             and not people
             and not told
         ):
+            main, by_range = [*main, *by_range], []
             lone = [c for c in main if c.kind == "number" and not _on_a_scale(c)]
             unnamed = not beside and all(not c.what for c in main)
             # A file's name is a judge's only where one column is called a score, or beside a log.
             logged = out.roles.has("prompt") and out.roles.has("response")
             logged = logged and any(c.what for c in main)
             several = len(main) > 1 and not logged and "judge" not in who_says(self.source)
-            if lone or unnamed or several or self._anybodys(main):
-                out.questions.append(ask.who([c.name for c in main], (), metrics=True))
+            by_file = self._called_by_file(main) and not (logged and len(main) > 1)
+            if lone or unnamed or several or by_file or self._anybodys(main):
+                unsaid = ask.who([c.name for c in main], (), metrics=True)
+                out.questions.append(unsaid)
+        if by_range and not any(q.about == "who" for q in out.questions):
+            names = [c.name for c in by_range]
+            out.questions.append(ask.who(names, [c.name for c in main], metrics=True))
         loose = [c for c in main if {*c.tokens} <= ANYBODYS and c.name not in said.columns]
         if loose and len(loose) < len(main) and not out.questions:
             others = [c.name for c in main if c not in loose]
@@ -189,6 +204,10 @@ class Scores(Draft):
         ]
         alike = [c for c in alike if not (c.what - TELLING)]
         alike += [c for c in rest if c.kind == "short" and any(c.folded == m.folded for m in main)]
+        if alike and unsaid is not None and unsaid in out.questions:
+            # Nothing says who judged either: both are asked about at once.
+            out.questions.remove(unsaid)
+            alike = [*main, *alike]
         if alike and not any(q.about == "who" for q in out.questions):
             out.questions.append(
                 ask.who(
@@ -215,6 +234,12 @@ class Scores(Draft):
     def _once(self, main: list[Column]) -> list[Column]:
         """Columns without those that say again what another says."""
         kept: list[Column] = []
+        words = [c for c in main if c.kind == "pass" and c.distinct == 2]
+        for column in main:
+            again = next((c for c in words if codes(column, c)), None)
+            if again is not None and column.name not in self.said.columns:
+                self.out.roles.take(column, f"codes what '{again.name}' says: not used")
+                main = [c for c in main if c is not column]
         for column in sorted(main, key=lambda c: ("score" not in c.what, c.at)):
             twin = next(
                 (

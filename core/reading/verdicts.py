@@ -8,7 +8,7 @@ from math import sqrt
 from typing import Literal
 
 from . import questions as ask
-from .facts import Column, differ_in_one, side
+from .facts import Column, codes, differ_in_one, side
 from .plan import CANONICAL, UNREAD, Draft, Judgement, own_name
 from .questions import listed
 from .roles import by_header, clear_order, order_of, two_sides
@@ -39,6 +39,12 @@ class Verdicts(Draft):
         if column.name in self.alike or column.name in self.as_gold:
             return True
         if column.kind == "number" and column.coded:
+            # One number in every row is no side of two, unless another column like it has both.
+            alone = column.distinct < 2 and column.name not in CANONICAL
+            if alone and not any(c.coded > column.coded for c in self.columns if _alike(column, c)):
+                return False
+            if any(c.kind == "pass" and codes(column, c) for c in self.columns):
+                return False
             return (
                 bool({"verdict"} & column.what or "gold" in column.who)
                 and not {"score", "pass"} & column.what
@@ -91,6 +97,9 @@ class Verdicts(Draft):
         told = {said.mapping.get("vote"), *said.orders, *said.runs, *said.judges}
         votes = self._beside_gold(self._without_restated(votes))
         gold, people, judges = self._whose(votes, told)
+        if nameless := self._nameless(judges):
+            like = [c.name for c in judges if c not in nameless]
+            out.questions.append(ask.who([c.name for c in nameless], like, metrics=False))
         named = [
             c
             for c in votes
@@ -121,6 +130,7 @@ class Verdicts(Draft):
         out.form = "votes"
         self._settle_gold(gold)
         main = [*judges, *named]
+        main, people = self._of_raters(main, people)
         if not main and not people:
             out.questions.append(ask.who([c.name for c in rest], (), metrics=False))
             main, rest = rest, []
@@ -423,6 +433,10 @@ class Verdicts(Draft):
         plain = next((j.column.name for j in out.judgements if j.order == "ab"), "")
         name = turned[0].column.name if turned else out.judgements[0].column.name
         out.questions.append(ask.refers(name, plain))
+
+
+def _alike(one: Column, other: Column) -> bool:
+    return differ_in_one(one, other) is not None
 
 
 def _say_the_same(one: list[object], other: list[object]) -> bool:

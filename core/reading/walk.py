@@ -5,6 +5,7 @@ Keys that differ from record to record are data, keys that all records share are
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from collections import Counter as Counter_
@@ -62,6 +63,37 @@ def similar(dicts: Any) -> float:
     """Mean share of all keys that a record has: 1 is one shape, near 0 the keys are data."""
     sets = [frozenset(d) for d in dicts[:300]]
     return sum(map(len, sets)) / (len(sets) * max(1, len(frozenset().union(*sets))))
+
+
+def parted(keys: Any) -> list[list[str]] | None:
+    """Parts of keys that are joined alike, as `('q1', 'gpt-4')` or `q1|gpt-4`; None for others."""
+    for sign in (None, "::", "|"):
+        parts: list[list[str]] = []
+        for key in keys:
+            if sign is None:
+                try:
+                    said = ast.literal_eval(key) if key[:1] in "([" and len(key) < 400 else None
+                except (ValueError, SyntaxError, MemoryError, RecursionError):
+                    said = None
+                whole = isinstance(said, (tuple, list)) and all(isinstance(e, SCALAR) for e in said)
+                parts.append([str(e) for e in said] if whole and said else [])
+            else:
+                parts.append(key.split(sign))
+        if len(parts) > 2 and len({len(part) for part in parts}) == 1 < len(parts[0]):
+            return parts
+    return None
+
+
+def keyed(name: str, keys: list[str], records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Objects with their key, or each part of it, in columns."""
+    parts = parted(keys)
+    if parts is None:
+        return [{name: key, **each} for key, each in zip(keys, records, strict=True)]
+    part_of = name.removesuffix("key") + "part"
+    return [
+        {f"{part_of} {i}": part for i, part in enumerate(key, 1)} | each
+        for key, each in zip(parts, records, strict=True)
+    ]
 
 
 def isrange(keys: Any) -> bool:
@@ -298,6 +330,13 @@ def walk(x: Any, name: Any = "", consts: Any = None, keys: Any = (), depth: Any 
                 notes=["columns as arrays"],
             )
         ]
+    few = len({type(v) for v in vals}) == 1 and isinstance(vals[0], SCALAR)
+    shapes = {re.sub(r"\d+", "0", k) for k in x}
+    if few and ((joined := parted(list(x))) or (len(x) >= 10 and len(shapes) == 1)):
+        # {id: value}
+        named = keyed("key", list(x), [{"value": v} for v in vals])
+        knames = list(named[0])[:-1]
+        return rows_of(named, name, consts, [*keys, *(knames if joined else ())])
     recs = [
         len(v) for v in vals if isinstance(v, list) and v and all(isinstance(e, dict) for e in v)
     ]
@@ -358,9 +397,9 @@ def walk(x: Any, name: Any = "", consts: Any = None, keys: Any = (), depth: Any 
                 >= 0.5 * len(ds)
             ]
             if not deeper:
-                return rows_of(
-                    [{kname: k, **d} for k, d in dvals.items()], name, consts | rest, [*keys, kname]
-                )
+                named = keyed(kname, list(dvals), ds)
+                knames = list(named[0])[: len(named[0]) - len(ds[0])]
+                return rows_of(named, name, consts | rest, [*keys, *knames])
             out = []
             for c in deeper:
                 for k, d in dvals.items():

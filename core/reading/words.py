@@ -107,7 +107,7 @@ WHAT = {
         "pearson spearman kendall mae rmse mse se var lower upper pvalue alpha icc krippendorff "
         "entropy values ci95 mean avg average std stdev sd total overall sum diff delta median min "
         "max pct percent share rate kappa tp tn fp fn corr correlation acc accuracy ndcg mrr "
-        "precision recall rouge bleu f1 agreed agreement majority consensus final similarity"
+        "auc ci precision recall rouge bleu f1 agreed agreement majority consensus final similarity"
     ),
     "cluster": _set("conversation session thread dialog dialogue chat gesprach sitzung user"),
 }
@@ -132,6 +132,9 @@ NOUNS_OF_WORK = _set("annotator expert reviewer worker")
 """What people are called by what they do, and models too."""
 WORK = _set("reviewed annotated labeled labelled checked")
 """What people do, where a name says by whom."""
+RATERS = _set("rater raters")
+ANY_RATERS = RATERS | _set("grader evaluator scorer")
+"""What people who judge are called, and models too; raters beside models are people."""
 JUDGED = _set("verdict vote score scores rating winner label urteil note passed")
 """Words beside the name of a judge in the name of its column."""
 HARM = _set(
@@ -269,6 +272,10 @@ def _meant(words: tuple[str, ...], table: dict[str, frozenset[str]]) -> frozense
     return frozenset(meaning for meaning, of in table.items() if of & set(words))
 
 
+OF_WORKERS = "Answer."
+"""Mechanical Turk's `Answer.fluency` is what a worker says, and no text of an answer."""
+
+
 @lru_cache(maxsize=4096)
 def who(name: str) -> frozenset[str]:
     """Whose the name says a column is."""
@@ -285,7 +292,7 @@ def who(name: str) -> frozenset[str]:
 @lru_cache(maxsize=4096)
 def what(name: str) -> frozenset[str]:
     """What the name says a column holds; of a dotted path the last part that says anything."""
-    for part in reversed(name.split(".")):
+    for part in reversed(name.removeprefix(OF_WORKERS).split(".")):
         words = tokens(part)
         if words[:1] in (("n",), ("num",), ("count",)) and len(words) > 1:
             return frozenset({"book"})
@@ -316,7 +323,7 @@ def stem(name: str) -> tuple[str, ...]:
     )
     left: list[str] = []
     of_model = False
-    for word in tokens(name):
+    for word in tokens(name.removeprefix(OF_WORKERS)):
         # `gpt4o`, `claude-3-5-sonnet`: all of it is who judged.
         of_model = word in MODELS or (
             of_model and (len(word) == 1 or word.isdigit() or word in OF_MODELS)

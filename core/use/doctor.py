@@ -42,7 +42,7 @@ def doctor(options: argparse.Namespace) -> int:
     looks = inspect(path, name, reading)
     for line in _columns(looks):
         print(one_line(line))
-    if looks.suggested:
+    if looks.suggested and not looks.refusal:
         # What the file's names and values suggest is taken in words only, never unasked.
         mapping = tuple({**looks.suggested, **dict(reading.mapping)}.items())
         likely = inspect(path, looks.name, replace(reading, mapping=mapping))
@@ -56,6 +56,9 @@ def doctor(options: argparse.Namespace) -> int:
     # Where no column names the judge, the name of the file, or of what it is, does.
     if (missing := [name for name in looks.missing if name != "judge"]) and not asked:
         answers = [f"--map {name}=COLUMN" for name in missing]
+    if looks.refusal and all(question.option != "plan" for question in asked):
+        # It says what the file is, and the option that names a column.
+        return 2
     if answers:
         for question in asked:
             meanings = (f"{value} ({words})" for value, words in question.choices[:LABELS])

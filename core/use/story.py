@@ -13,26 +13,23 @@ from ..simulate.votes import DEMO_DATASET
 if TYPE_CHECKING:
     from ..auditing.results import Audit
 
-PLANTED: dict[str, dict[str, tuple[str, tuple[str, ...]]]] = {
+PLANTED: dict[str, dict[str, str]] = {
     DEMO_DATASET: {
-        "sim-judge-first-slot": ("prefers what stands first", ("position",)),
-        "sim-judge-boaster": ("is far too sure", ("calibration", "overconfidence")),
-        "sim-judge-decisive": ("hardly ever ties", ("ties",)),
+        "sim-judge-first-slot": "prefers what stands first",
+        "sim-judge-boaster": "is far too sure",
+        "sim-judge-decisive": "hardly ever ties",
     },
     PASSES: {
-        "sim-judge-first-slot": ("passes far too much", ("tnr", "leniency")),
-        "sim-judge-boaster": ("passes much and is too sure", ("tnr", "score_overconfidence")),
+        "sim-judge-first-slot": "passes far too much",
+        "sim-judge-boaster": "passes much and is too sure",
     },
     LEVELS: {
-        "sim-judge-first-slot": ("scores a level too high", ("leniency",)),
-        "sim-judge-boaster": (
-            "scores half a level too high and likes long answers",
-            ("leniency", "score_length"),
-        ),
+        "sim-judge-first-slot": "scores a level too high",
+        "sim-judge-boaster": "scores half a level too high and likes long answers",
     },
 }
-"""Of each of the demo's data sets: a judge → its fault in words, and the checks that find it. The
-parameters are those of `simulate.votes.demo_world`; sim-judge-careful has no fault."""
+"""Of each of the demo's data sets: a judge → its fault in words. The parameters are those of
+`simulate.votes.demo_world`; sim-judge-careful has no fault."""
 
 
 def story(audit: Audit) -> list[str]:
@@ -52,6 +49,6 @@ def story(audit: Audit) -> list[str]:
             if result.judge in judges and result.grade == grade:
                 words = wrong.setdefault(result.judge, [])
                 words.append(f"{SIGNS[result.grade]} {BY_NAME[result.check].title}")
-    faults = enumerated(f"{judge} {fault}" for judge, (fault, _) in planted)
+    faults = enumerated(f"{judge} {fault}" for judge, fault in planted)
     found = "; ".join(f"{judge} {' '.join(words)}" for judge, words in wrong.items())
     return [f"Planted: {faults}; nothing in sim-judge-careful.", f"Found: {found}."]

@@ -148,3 +148,16 @@ def test_the_demo_is_the_audit_of_its_file(capsys: pytest.CaptureFixture[str]) -
     audited = capsys.readouterr().out.strip()
     assert audited in shown
     assert shown.endswith("Next: python -m core doctor FILE, with votes of your own.\n")
+
+
+def test_after_a_refusal_nothing_is_asked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It asked which column the item is in of a table of results."""
+    path = tmp_path / "results.csv"
+    rows = [f"m{k},{k},{k + 1},{k + 2},.{k}" for k in range(12)]
+    path.write_text("\n".join(["system,tp,fp,fn,f1", *rows]), encoding="utf-8")
+    code, text = said(capsys, path)
+    assert code == 2
+    assert "It is a table of results" in text
+    assert "To be said" not in text

@@ -24,6 +24,22 @@ SHOWS_IN = {
 """A parameter of a judge → the check that finds it, in the data sets that can show it."""
 SMALL = {"sim-judge-first-slot": {"overconfidence"}}
 """Planted so mildly that no check is to find it."""
+FOUND_BY = {
+    DEMO_DATASET: {
+        "sim-judge-first-slot": {"position"},
+        "sim-judge-boaster": {"calibration", "overconfidence"},
+        "sim-judge-decisive": {"ties"},
+    },
+    PASSES: {
+        "sim-judge-first-slot": {"tnr", "leniency"},
+        "sim-judge-boaster": {"tnr", "score_overconfidence"},
+    },
+    LEVELS: {
+        "sim-judge-first-slot": {"leniency"},
+        "sim-judge-boaster": {"leniency", "score_length"},
+    },
+}
+"""The checks that find each fault."""
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +66,7 @@ def test_what_is_planted_is_what_the_generator_draws_with():
     for parameter, checks in SHOWS_IN.items():
         for dataset, check in checks.items():
             for name in JUDGES:
-                said = PLANTED[dataset].get(name, ("", ()))[1]
+                said = FOUND_BY[dataset].get(name, ())
                 there = getattr(judges[name], parameter) and parameter not in SMALL.get(name, ())
                 assert (check in said) == bool(there), (parameter, dataset, name)
 
@@ -59,8 +75,9 @@ def test_what_is_planted_is_found_and_nothing_in_the_careful_judge(audits):
     for dataset, audit in audits.items():
         assert not wrong(audit, CAREFUL), dataset
         assert CAREFUL in {one.judge for one in (*audit.asked_about, *audit.scores)}
-        for judge, (_, checks) in PLANTED[dataset].items():
-            assert {*checks} <= wrong(audit, judge), (dataset, judge)
+        assert PLANTED[dataset].keys() == FOUND_BY[dataset].keys()
+        for judge, checks in FOUND_BY[dataset].items():
+            assert checks <= wrong(audit, judge), (dataset, judge)
 
 
 def test_the_careful_judge_comes_first_and_may_decide(audits):

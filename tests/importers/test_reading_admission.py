@@ -289,6 +289,140 @@ def test_verdicts_in_the_same_words_are_asked_about_whatever_they_are_called() -
     assert reading.votes["gold"].to_pylist() == [float(each == "✅") for each in said[::-1]]
 
 
+def test_graders_beside_models_are_asked_about_and_raters_are_people() -> None:
+    """Two people were judges, in silence."""
+    levels = {name: LEVELS[i:] + LEVELS[:i] for i, name in enumerate(("x_gpt_4o", "x_claude"))}
+    others = {"grader_1": LEVELS, "grader_2": LEVELS[2:] + LEVELS[:2]}
+    data = sheet(id=IDS, answer=TEXTS, **levels, **others)
+    text, reading = asked(data, option="--people grader_1 grader_2")
+    assert text.startswith("'grader_1', 'grader_2' hold values as 'x_gpt_4o' does")
+    people = {r["judge"] for r in reading.votes.to_pylist() if r["rater_type"] == "human"}
+    assert people == {"grader_1", "grader_2"}
+
+
+def test_a_person_says_beside_names_of_graders_is_of_those_who_are_named() -> None:
+    votes = ["A", "B", "tie"] * N
+    data = sheet(
+        question_no=[k // 2 for k in range(N)],
+        grader=["ann", "bob"] * (N // 2),
+        annotator_says=votes[:N],
+        certainty_pct=[50 + k for k in range(N)],
+    )
+    text, reading = asked(data, option="--judges ann bob")
+    assert text == "'grader': are 'ann', 'bob' people?"
+    assert {*reading.votes["judge"].to_pylist()} == {"ann", "bob"}
+    assert {*reading.votes["rater_type"].to_pylist()} == {"llm"}
+
+
+@pytest.mark.parametrize("column", ["is_correct", "passed", "historical_score"])
+def test_nobody_is_called_as_the_file_where_a_column_says_more_or_less_than_a_score(
+    column: str,
+) -> None:
+    said = LEVELS if "score" in column else [("yes", "no")[k % 3 > 0] for k in range(N)]
+    data = sheet(id=IDS, question=[f"What is {k} please?" for k in range(N)], answer=TEXTS)
+    data = b"\n".join(
+        line + f",{cell}".encode()
+        for line, cell in zip(data.split(b"\n"), [column, *said], strict=True)
+    )
+    text, reading = asked(data, option=f"--judges {column}")
+    assert text.startswith(f"'{column}' holds values")
+    assert reading.votes.num_rows == N
+
+
+def test_a_number_of_few_values_beside_a_judges_score_is_no_score_unasked() -> None:
+    data = sheet(
+        pid=IDS,
+        judge=["gpt-4o", "claude-3"] * (N // 2),
+        correct=[("true", "false")[k % 3 > 0] for k in range(N)],
+        rotation=[k % 4 for k in range(N)],
+    )
+    text, reading = asked(data, option="--unused rotation")
+    assert text.startswith("'rotation' holds values as 'correct' does")
+    assert reading.votes.num_rows == N
+
+
+def test_a_verdict_that_names_one_of_several_is_no_vote() -> None:
+    models = ["m/a", "m/b", "m/c"]
+    turned = [models[k % 3 :] + models[: k % 3] for k in range(N)]
+    columns = {f"order_{i}": [row[i] for row in turned] for i in range(3)}
+    data = sheet(
+        pid=IDS,
+        judge="gpt-4o",
+        **columns,
+        winner_model=[row[k % 2] for k, row in enumerate(turned)],
+    )
+    with pytest.raises(UnreadableFile, match="'winner_model' names one of 'order_0', 'order_1', "):
+        read([("file.csv", data)])
+
+
+def test_a_row_of_two_winners_is_rejected_alone() -> None:
+    """The whole file was refused."""
+    marks = [["1", "0", "0"], ["0", "1", "0"], ["0", "0", "1"]]
+    rows = [marks[k % 3] for k in range(N)]
+    rows[7] = ["1", "1", "0"]
+    names = ("winner_model_a", "winner_model_b", "winner_tie")
+    data = sheet(
+        question_id=IDS,
+        model_a="x",
+        model_b="y",
+        **{name: [row[i] for row in rows] for i, name in enumerate(names)},
+    )
+    (reading,) = read([("file.csv", data)])
+    assert reading.votes.num_rows == N - 1
+    (row,) = reading.rejects.to_pylist()
+    assert row["row"] == 8
+    assert "winner_model_b 1" in row["value"]
+
+
+def test_keys_that_are_joined_are_columns() -> None:
+    names = ("gpt-4", "claude")
+    cells = [(k, name) for k in range(N) for name in names]
+    scored = {str((f"q{k}", name)): {"score": (k + len(name)) % 5} for k, name in cells}
+    with pytest.raises(AmbiguousLabels, match=r"'part 2' \('gpt-4', 'claude'\) returns for each"):
+        read([("runs.json", json.dumps(scored).encode())])
+    (reading,) = read(
+        [("runs.json", json.dumps(scored).encode())], answered("--map 'judge=part 2'")
+    )
+    assert {*reading.votes["judge"].to_pylist()} == {*names}
+    assert len({*reading.votes["item_id"].to_pylist()}) == N
+    # Of values alone nothing says what they are.
+    alone = {f"q{k}": k % 5 for k in range(N)}
+    with pytest.raises(UnreadableFile, match="If 'value' holds verdicts or grades"):
+        read([("alone.json", json.dumps(alone).encode())])
+
+
+def test_workers_of_mechanical_turk_score_answers() -> None:
+    rows = [(k, worker) for k in range(20) for worker in ("A1", "A2")]
+    data = sheet(
+        HITId=[f"H{k}" for k, _ in rows],
+        AssignmentId=[f"S{i}" for i in range(N)],
+        WorkerId=[worker for _, worker in rows],
+        **{
+            "Input.output": [TEXTS[k] for k, _ in rows],
+            "Answer.fluency": LEVELS,
+            "Answer.adequacy": LEVELS[2:] + LEVELS[:2],
+        },
+    )
+    (reading,) = read([("batch.csv", data)])
+    assert {*reading.votes["rater_type"].to_pylist()} == {"human"}
+    assert {*reading.votes["judge"].to_pylist()} == {"A1", "A2"}
+    assert {*reading.votes["metric"].to_pylist()} == {"fluency", "adequacy"}
+    assert len({*reading.votes["item_id"].to_pylist()}) == 20
+
+
+def test_a_code_of_a_verdict_and_one_number_in_every_row_are_no_verdicts() -> None:
+    said = [("correct", "incorrect")[k % 3 > 0] for k in range(N)]
+    data = sheet(
+        eval_id=IDS,
+        jury_verdict=said,
+        sys_label=[int(each == "correct") for each in said],
+        label=[1] * N,
+    )
+    text, reading = asked(data, option="--judges jury_verdict --unused label")
+    assert text.startswith("'jury_verdict', 'label' hold values")
+    assert reading.votes["score"].to_pylist() == [float(each == "correct") for each in said]
+
+
 def test_zero_and_one_beside_a_judges_pass_and_fail_are_no_sides() -> None:
     said = ["correct" if k % 3 else "incorrect" for k in range(N)]
     data = sheet(
