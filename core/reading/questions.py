@@ -39,7 +39,7 @@ def refers(shown: str, plain: str) -> Asked:
     )
 
 
-def two_columns(names: Sequence[str], *, gold: bool = False) -> Asked:
+def two_columns(names: Sequence[str], *, gold: bool = False, metrics: bool = False) -> Asked:
     return Asked(
         about="two columns",
         text=f"{listed(names)} hold whole verdicts in one vocabulary: both orders of one judge, "
@@ -52,6 +52,7 @@ def two_columns(names: Sequence[str], *, gold: bool = False) -> Asked:
             ),
             (typed("--runs", *names), "runs of one judge"),
             (typed("--judges", *names), "a judge each"),
+            *(((typed("--metrics", *names), "one judge's, a metric each"),) if metrics else ()),
             *(
                 (
                     typed("--map", f"vote={vote}", f"gold={right}"),

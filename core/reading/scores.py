@@ -142,9 +142,13 @@ class Scores(Draft):
             and not by_metric
             and not said.judges
             and not runs
-            and not all("judge" in c.who for c in main)
+            # Columns of one name are not several judges, nor one judge's runs, unasked.
+            and not (
+                all("judge" in c.who for c in main)
+                and len({own_name(c) for c in main}) == len(main)
+            )
         ):
-            out.questions.append(ask.two_columns([c.name for c in main]))
+            out.questions.append(ask.two_columns([c.name for c in main], metrics=True))
         judges_named = {judge_named(column.name) for column in main}
         one_name = by_metric and "judge" not in of and len(judges_named) == 1
         shared = judges_named.pop() if one_name else None

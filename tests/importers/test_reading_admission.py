@@ -461,3 +461,17 @@ def test_q_and_a_are_a_question_and_its_answer() -> None:
     (reading,) = read([("file.json", data.encode())])
     assert reading.votes["response"].to_pylist() == TEXTS
     assert reading.votes["prompt"].null_count == 0
+
+
+def test_columns_of_one_judge_are_not_its_runs_unasked() -> None:
+    """Four scores were runs of one judge, and the decision another judge's."""
+    data = sheet(
+        case_index=IDS,
+        judge_decision=[("pass", "fail")[k % 3 > 1] for k in range(N)],
+        **{
+            f"judge_scores.{name}": LEVELS[i:] + LEVELS[:i]
+            for i, name in enumerate(("correctness", "correct"))
+        },
+    )
+    with pytest.raises(AmbiguousLabels, match="hold whole verdicts in one vocabulary"):
+        read([("file.csv", data)])
