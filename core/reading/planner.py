@@ -220,7 +220,8 @@ class _Planner(Verdicts, Scores, Items):
         if all(c.kind == "number" for c in votes) and not out.roles.has("model_a", "response_a"):
             # Beside a judge's pass and fail of one answer 0 and 1 are fail and pass.
             graded = any(c.kind == "pass" and "judge" in c.who for c in candidates)
-            votes = [c for c in votes if not (graded and c.coded <= {0.0, 1.0})]
+            flags = [c for c in votes if "judge" not in c.who and c.coded <= {0.0, 1.0}]
+            votes = [c for c in votes if not (graded and c in flags)]
         self._judge_beside_models(votes)
         if self._votes(votes) or self._scores([each for each in candidates if each not in votes]):
             self._raters()

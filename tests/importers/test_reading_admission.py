@@ -475,3 +475,19 @@ def test_columns_of_one_judge_are_not_its_runs_unasked() -> None:
     )
     with pytest.raises(AmbiguousLabels, match="hold whole verdicts in one vocabulary"):
         read([("file.csv", data)])
+
+
+def test_a_judges_own_zero_and_one_are_asked_about_beside_pass_and_fail() -> None:
+    data = sheet(
+        id=IDS,
+        prompt=[f"Why is question {k} asked by so many people today" for k in range(N)],
+        weak_response=TEXTS,
+        strong_response=TEXTS[::-1],
+        weak_llama_guard_safe=[str(k % 5 > 0) for k in range(N)],
+        strong_llama_guard_safe=[str(k % 7 > 0) for k in range(N)],
+        weak_judge_verdict=[k % 2 for k in range(N)],
+        strong_judge_verdict=[k % 3 % 2 for k in range(N)],
+    )
+    assert inspect(data, "file.csv").questions
+    with pytest.raises(AmbiguousLabels):
+        read([("file.csv", data)])
