@@ -345,6 +345,10 @@ class Sampled:
         )
 
 
+UNUSED = "Not used:"
+"""How a note begins that lists columns without a role."""
+
+
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class ImportResult:
     """What one file said, typed and checked, before anything is loaded.
@@ -425,6 +429,21 @@ class ImportResult:
 
         # A copy of a table without a column has no rows.
         return replace(self, votes=pa.table({"votes": pa.nulls(self.votes.num_rows)}))
+
+    @property
+    def told(self) -> list[str]:
+        """What is to be said of how it was read: its notes, and which columns of a table no note
+        says are not used, as its first 100,000 rows have them.
+        """
+        notes = [str(note) for note in self.notes]
+        if not self.mapping or any(note.startswith(UNUSED) for note in notes):
+            return notes
+        rows = self.votes["extra"][:100_000].to_pylist()
+        beside = dict.fromkeys(name for row in rows for name, _ in row or ())
+        names = [f"'{name[:60]}'" for name in beside]
+        more = f" and {len(names) - 8:,} more" if len(names) > 8 else ""
+        unused = f"{UNUSED} {', '.join(names[:8])}{more}; kept beside the rows."
+        return [*notes, unused] if names else notes
 
     @property
     def n_read(self) -> int:

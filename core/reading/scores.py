@@ -10,7 +10,7 @@ from .facts import Column, codes, differ_in_one, grade, level, number, repeats, 
 from .plan import CANONICAL, UNREAD, Draft, Judgement, own_name
 from .questions import listed
 from .roles import TELLING, two_sides
-from .words import ANYBODYS, HARM, PREFERENCES, clean, judge_named, tokens
+from .words import ANYBODYS, HARM, PREFERENCES, WHO, clean, judge_named, tokens
 from .words import who as who_says
 
 MOST_WORDS = 4
@@ -155,7 +155,7 @@ class Scores(Draft):
         for i, column in enumerate(main):
             metric = " ".join(column.stem) if (by_metric or _names_harm(column)) else ""
             if by_metric and not metric:
-                metric = column.name
+                metric = _metric(column)
             if by_metric or len(main) == 1:
                 rater = shared or self._rater(column if len(main) == 1 else None)
             else:
@@ -178,6 +178,8 @@ class Scores(Draft):
         in_column = (len(people) == 1 or by_metrics) and all(map(self._named_people, people))
         for column in people:
             metric = " ".join(column.stem)
+            if metric not in judged and _metric(column) in judged:
+                metric = _metric(column)
             if metric not in judged:
                 if len(judged) > 1 and column.name not in said.people:
                     out.questions.append(ask.who([column.name], (), metrics=False))
@@ -337,6 +339,15 @@ class Scores(Draft):
                 j.metric for j in out.judgements if j.metric and set(tokens(j.metric)) & HARM
             )
         )
+
+
+def _metric(column: Column) -> str:
+    """What is judged by the name of a column without who judged: `correctness` of
+    `Correctness (LLM)`.
+    """
+    whose = frozenset().union(*WHO.values())
+    words = [w for w in tokens(column.name) if w not in whose and not w.isdigit()]
+    return " ".join(words) or column.name
 
 
 def _names_harm(column: Column) -> bool:

@@ -191,7 +191,7 @@ def _audited(
 
                 readings = [sample_of(reading, options.most_rows) for reading in readings]
         refuse_unusable(readings)
-        for line in [f"{each.name}: {note}" for each in readings for note in each.notes]:
+        for line in [f"{each.name}: {note}" for each in readings for note in each.told]:
             complain(line)
     with ExitStack() as stack:
         with shown_progress() as progress:

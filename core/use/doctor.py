@@ -115,7 +115,7 @@ def _read(name: str, reading: ReadOptions, looks: Inspection | None = None) -> i
     results = read_sources([file_to_read(name)], reading, looks=looks)
     for result in results:
         _section(f"Read: {_counts(result)}")
-        for sentence in (*_who(result), *map(str, result.notes)):
+        for sentence in (*_who(result), *result.told):
             print(one_line(f"  {sentence}"))
         for reason, n in _reasons(result).items():
             print(one_line(f"  {n:,} rows: {reason}"))

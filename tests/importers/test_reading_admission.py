@@ -491,3 +491,22 @@ def test_a_judges_own_zero_and_one_are_asked_about_beside_pass_and_fail() -> Non
     assert inspect(data, "file.csv").questions
     with pytest.raises(AmbiguousLabels):
         read([("file.csv", data)])
+
+
+def test_a_metric_whose_name_says_a_verdict_has_its_people() -> None:
+    names = ("Helpfulness (LLM)", "Helpfulness (Human)", "Correctness (LLM)", "Correctness (Human)")
+    columns = {name: LEVELS[k:] + LEVELS[:k] for k, name in enumerate(names)}
+    (reading,) = read([("file.csv", sheet(ID=IDS, **columns))])
+    votes = reading.votes
+    for k, metric in ((0, "helpfulness"), (2, "correctness")):
+        own = [row for row in votes.to_pylist() if row["metric"] == metric]
+        assert [row["score"] for row in own] == columns[names[k]]
+        assert [row["gold"] for row in own] == columns[names[k + 1]]
+    assert set(votes["judge"].to_pylist()) == {"LLM"}
+
+
+def test_columns_that_no_reading_uses_are_named() -> None:
+    said = ["pass" if k % 3 else "fail" for k in range(N)]
+    data = sheet(item_id=IDS, judge="gpt", score=LEVELS, team="red", shift=said)
+    (reading,) = read([("file.csv", data)])
+    assert "Not used: 'team', 'shift'; kept beside the rows." in reading.told
