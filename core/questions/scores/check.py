@@ -262,11 +262,8 @@ def _lenient(check: Check, evidence: ScoreEvidence) -> CheckResult:
     if result.grade == "warn" and bias.low <= LEAST_LEANING and bias.high >= -LEAST_LEANING:
         small = f"{check.sentence(evidence, bias)}; too little to matter if the estimate stays."
         return replace(result, grade="unclear", sentence=small, p_value=math.nan)
-    if (above := _above_people(evidence)) is not None:
-        table = evidence.table
-        scale = f"{np.nanmin(table.people):g} to {np.nanmax(table.people):g}"
-        said = f"People gave {scale} and it gave more to {percent(above)}: are these two scales?"
-        return replace(result, sentence=said)
+    if (asked := _two_scales(evidence)) is not None:
+        return replace(result, sentence=asked)
     return result
 
 
@@ -274,19 +271,25 @@ MOST_OF_FEW_LEVELS = 5
 LEAST_ABOVE = 0.20
 
 
-def _above_people(evidence: ScoreEvidence) -> float | None:
-    """Share of its scores above all of people's, where theirs are whole numbers up to 5 and its
-    reach further; None below 20 %.
+def _two_scales(evidence: ScoreEvidence) -> str | None:
+    """The question whether people and it use two scales, where the scores of one of them are whole
+    numbers up to 5 and 20 % of the other's lie above all of these, beyond 5; else None.
     """
     table = evidence.table
     theirs = table.people[~np.isnan(table.people)]
     own = table.judge[~np.isnan(table.judge)]
     if table.says_pass or not len(theirs) or not len(own):
         return None
-    highest = float(theirs.max())
-    few = 2 <= highest <= MOST_OF_FEW_LEVELS and bool((theirs == np.round(theirs)).all())
-    share = float((own > highest).mean())
-    return share if few and own.max() > MOST_OF_FEW_LEVELS and share >= LEAST_ABOVE else None
+    for who, few, other, many in (("People", theirs, "it", own), ("It", own, "people", theirs)):
+        highest = float(few.max())
+        levels = 2 <= highest <= MOST_OF_FEW_LEVELS and bool((few == np.round(few)).all())
+        above = float((many > highest).mean())
+        if levels and many.max() > MOST_OF_FEW_LEVELS and above >= LEAST_ABOVE:
+            return (
+                f"{who} gave {few.min():g} to {highest:g} and {other} gave more to "
+                f"{percent(above)}: are these two scales?"
+            )
+    return None
 
 
 def _strict(evidence: ScoreEvidence, bias: Estimate, grade: Grade) -> str:
@@ -294,7 +297,7 @@ def _strict(evidence: ScoreEvidence, bias: Estimate, grade: Grade) -> str:
         return "is as strict as people"
     if evidence.table.says_pass:
         return f"passes {'more' if bias.value > 0 else 'less'} often than people"
-    if _above_people(evidence) is not None:
+    if _two_scales(evidence) is not None:
         return "may use another scale than people"
     return f"scores {'higher' if bias.value > 0 else 'lower'} than people"
 
