@@ -361,6 +361,8 @@ def _fill(
     else:
         change.execute(f"create temp table fresh as {incoming}")
         settled = _settle(change, layout, units, check_stored=existing > 0, replace=replace)
+        if layout.kind == "scores" and not replace:
+            counts["conflicts"] += _keep_gold_of_answers(change)
     before = change.count(f"select max(id) from {layout.kind}")
     if layout.kind == "votes":
         insert_votes(change, source, details)
@@ -706,13 +708,17 @@ GIVEN_GOLD = """select dataset, item, model, metric, min(gold) as gold from fres
 """Gold of the incoming answers, where their rows do not differ in it."""
 
 
+OF_FILES = "{scores}.id not in (select l.score from label_gold l where l.score is not null)"
+"""Condition on a row of `scores` whose gold no label made."""
+
+
 def _share_gold_of_answers(change: Change) -> int:
     """Give stored answers that no file had gold of what the incoming rows have, and incoming rows
     without gold what files said before; how many stored answers got gold.
 
     Gold is of the answer, whoever scored it. Where a stored one differs it is a conflict.
     """
-    of_files = "v.id not in (select l.score from label_gold l where l.score is not null)"
+    of_files = OF_FILES.format(scores="v")
     change.execute(
         f"""create temp table filled as
             select m.* from ({GIVEN_GOLD}) m join scores v on {SAME_ANSWER}
@@ -729,6 +735,25 @@ def _share_gold_of_answers(change: Change) -> int:
     number = change.count("select count(*) from filled")
     change.execute("drop table filled")
     return number
+
+
+def _keep_gold_of_answers(change: Change) -> int:
+    """Give what is new the gold that files gave its answers before, as what is there stays; how
+    many answers had another.
+    """
+    change.execute(
+        f"""create temp table another as
+            select f.id, m.* from fresh f join
+                (select dataset, item, model, metric, min(gold) as gold from scores
+                 where gold is not null and {OF_FILES.format(scores="scores")} group by all) m
+            on f.gold <> m.gold and {SAME_ANSWER.replace("v.", "f.")};
+            update fresh set gold = a.gold from another a where a.id = fresh.id"""
+    )
+    n = change.count(
+        "select count(*) from (select distinct dataset, item, model, metric from another)"
+    )
+    change.execute("drop table temp.another")
+    return n
 
 
 def _compare(change: Change, layout: Layout, pairs: str, stored: str) -> Counter[str]:
