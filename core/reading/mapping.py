@@ -40,5 +40,11 @@ class Said:
 
 
 def typed(flag: str, *values: str) -> str:
-    """An option with its values as it is typed."""
-    return " ".join([flag, *map(shlex.quote, values)])
+    """An option with its values as it is typed: one that begins as an option does behind a sign.
+
+    >>> typed("--label-map", "-1=B", "1=A")
+    '--label-map=-1=B --label-map 1=A'
+    """
+    apart = [f"{flag}={shlex.quote(value)}" for value in values if value.startswith("-")]
+    plain = [shlex.quote(value) for value in values if not value.startswith("-")]
+    return " ".join([*apart, *([flag, *plain] if plain or not apart else [])])

@@ -333,7 +333,8 @@ class Draft:
 
     def _rater(self, column: Column | None = None) -> str:
         """Name of the judge of one column; empty if a column of names says it."""
-        if "judge" in self.out.roles.of:
+        roles = self.out.roles
+        if roles.has("judge") or (roles.has("person") and roles.has("rater_type")):
             return ""
         return own_name(column) if column is not None and _tells_name(column) else self.source
 

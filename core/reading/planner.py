@@ -21,7 +21,7 @@ from .roles import NEVER, TELLING, find_roles, may_judge
 from .scores import Scores
 from .verdicts import CLEAR, Verdicts
 from .walk import Table
-from .words import ARTIFICIAL, SIDES, clean, tokens
+from .words import ARTIFICIAL, HUMANS, SIDES, clean, tokens
 from .words import what as what_says
 from .words import who as who_says
 
@@ -223,7 +223,9 @@ class _Planner(Verdicts, Scores, Items):
             flags = [c for c in votes if "judge" not in c.who and c.coded <= {0.0, 1.0}]
             votes = [c for c in votes if not (graded and c in flags)]
         self._judge_beside_models(votes)
-        if self._votes(votes) or self._scores([each for each in candidates if each not in votes]):
+        if not votes and self._preferences(candidates):
+            pass
+        elif self._votes(votes) or self._scores([each for each in candidates if each not in votes]):
             self._raters()
             self._constant()
             self._items()
@@ -253,6 +255,27 @@ class _Planner(Verdicts, Scores, Items):
         self.out.form = "scores"
         self.out.judgements = [Judgement(c, "judge", own_name(c)) for c in alike]
         self.out.questions.append(ask.who([c.name for c in alike], (), metrics=True))
+        return True
+
+    def _preferences(self, columns: Sequence[Column]) -> bool:
+        """Whether two answers stand beside numbers of a verdict: how far one is preferred, and from
+        which end of the scale on is asked.
+        """
+        numbered = [
+            c
+            for c in columns
+            if c.kind == "number"
+            and "verdict" in c.what
+            and not {"score", "pass"} & c.what
+            and 3 <= len(c.numbers) <= LEVELS_OF_A_SCALE
+            and all(value.is_integer() for value in c.numbers)
+        ]
+        if not numbered or not self.out.roles.has("response_a", "model_a"):
+            return False
+        self.out.form = "votes"
+        self.out.judgements = [Judgement(c, "judge", own_name(c)) for c in numbered]
+        values = {int(value) for c in numbered for value in c.numbers}
+        self.out.questions.append(ask.preferences([c.name for c in numbered], values))
         return True
 
     def _results(self, columns: Sequence[Column]) -> None:
@@ -352,7 +375,11 @@ class _Planner(Verdicts, Scores, Items):
             self.out.people = frozenset(raters & {*said.people} or raters - {*said.judges})
             return
         models = sorted(name for name in raters if {*tokens(name)} & ARTIFICIAL)
-        others = sorted(raters - {*models})
+        # Who is called a person is one.
+        called = {name for name in raters - {*models} if {*tokens(name)} & HUMANS}
+        others = sorted(raters - {*models} - called)
+        if called and len(called) < len(raters) and "rater_type" not in of:
+            self.out.people = frozenset(called)
         told = "rater_type" in of or {*column.tokens} & {"judge", "judges"} or said.columns
         if models and others and not told:
             self.out.questions.append(ask.raters(column.name, models, others))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from .mapping import typed
@@ -92,6 +92,34 @@ def codes(numbers: Sequence[float], columns: Sequence[str], *, grades: bool) -> 
     said = " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else words[0]
     return Asked(
         about="labels", text=f"What do {said} in {listed(columns)} mean?", choices=tuple(choices)
+    )
+
+
+def preferences(names: Sequence[str], values: Collection[int]) -> Asked:
+    """From which end of a scale the first of two answers is preferred; its middle is a tie."""
+    low, high = min(values), max(values)
+    if low < 0:
+        low, high = -max(-low, high), max(-low, high)
+    else:
+        # From 1 up to an odd number, or from 0 up to an even one, there is a middle.
+        low = min(low, 1)
+        high += (high - low) % 2
+    middle = (low + high) / 2
+    points = range(low, high + 1)
+
+    def typed_as(first: str, last: str) -> str:
+        said = (f"{n}={first if n < middle else last if n > middle else 'tie'}" for n in points)
+        return typed("--label-map", *said)
+
+    return Asked(
+        about="labels",
+        text=f"{listed(names)}: numbers from {low} to {high} beside two answers. Which end says "
+        "that the first is better?",
+        choices=(
+            (typed_as("A", "B"), f"{low}: less says that the first is better"),
+            (typed_as("B", "A"), f"{high}: more says that the first is better"),
+            (typed("--metrics", *names), "neither: they are scores, and of one answer"),
+        ),
     )
 
 

@@ -191,7 +191,8 @@ def _pairs(columns: Sequence[Column], rows: int, roles: Roles) -> None:
                 continue
             few = all(column.kind == "short" and is_few(column, max(rows, 4)) for column in (a, b))
             if few and ("model" in both or "answer" not in both):
-                if not both and not one.what and not _is_named(a, b, columns):
+                named = _is_named(a, b, columns) or _are_called(words, columns)
+                if not both and not one.what and not named:
                     continue
                 _give_both(roles, "model", a, b, "names of the two that are compared")
             elif (
@@ -207,6 +208,11 @@ def _pairs(columns: Sequence[Column], rows: int, roles: Roles) -> None:
             else:
                 continue
             roles.sides = roles.sides or words
+
+
+def _are_called(words: tuple[str, str], columns: Sequence[Column]) -> bool:
+    """Whether a column says the words that part the names of two, and nothing else but ties."""
+    return any(column.folded == {*words} for column in columns if column.kind == "choice")
 
 
 def _is_named(a: Column, b: Column, columns: Sequence[Column]) -> bool:

@@ -164,6 +164,7 @@ class Scores(Draft):
             if (
                 "judge" not in of
                 and "person" in of
+                and "rater_type" not in of
                 and "judge" not in column.who
                 and not people
                 and column.name not in told

@@ -271,6 +271,7 @@ class Verdicts(Draft):
                 len(main) == 1
                 and "judge" not in of
                 and "person" in of
+                and "rater_type" not in of
                 and "judge" not in column.who
             ):
                 whose, rater = "person", ""

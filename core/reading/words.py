@@ -29,7 +29,7 @@ WHO = {
     "judge": _set(
         "judge judges llm gpt chatgpt claude gemini llama mistral qwen deepseek gemma grader "
         "autograder evaluator scorer autorater eval ai ki ia juge juez giudice richter mixtral "
-        "rater raters"
+        "rater raters voter voters"
     ),
 }
 """Whose a judgement is."""
@@ -132,7 +132,7 @@ NOUNS_OF_WORK = _set("annotator expert reviewer worker")
 """What people are called by what they do, and models too."""
 WORK = _set("reviewed annotated labeled labelled checked")
 """What people do, where a name says by whom."""
-RATERS = _set("rater raters")
+RATERS = _set("rater raters voter voters")
 ANY_RATERS = RATERS | _set("grader evaluator scorer")
 """What people who judge are called, and models too; raters beside models are people."""
 JUDGED = _set("verdict vote score scores rating winner label urteil note passed")

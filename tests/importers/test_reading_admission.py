@@ -510,3 +510,45 @@ def test_columns_that_no_reading_uses_are_named() -> None:
     data = sheet(item_id=IDS, judge="gpt", score=LEVELS, team="red", shift=said)
     (reading,) = read([("file.csv", data)])
     assert "Not used: 'team', 'shift'; kept beside the rows." in reading.told
+
+
+def test_numbers_of_a_preference_beside_two_answers_are_no_scores_of_one() -> None:
+    llm, human = [k % 5 - 2 for k in range(N)], [k // 3 % 5 - 2 for k in range(N)]
+    data = sheet(id=IDS, response_a=TEXTS, response_b=TEXTS[::-1], llm_pref=llm, human_pref=human)
+    more_is_first = "--label-map=-2=B --label-map=-1=B --label-map 0=tie 1=A 2=A"
+    text, reading = asked(data, option=more_is_first)
+    assert "Which end" in text
+    assert reading.kind == "votes"
+    assert reading.votes["vote"].to_pylist() == [(n > 0) - (n < 0) for n in llm]
+    assert reading.votes["gold"].to_pylist() == [(n > 0) - (n < 0) for n in human]
+
+
+def test_a_column_that_says_who_is_a_person_parts_judges_from_people() -> None:
+    names = ("gpt-4", "ann1", "ann2")
+    rows = [(item, name) for item in IDS for name in names]
+    lines = [
+        f"{item},{name},{'model' if name == 'gpt-4' else 'human'},{'AB'[k % 2]},{k % 5 + 1}"
+        for k, (item, name) in enumerate(rows)
+    ]
+    for verdict, without in (("preference", 4), ("score", 3)):
+        head = ["example", "annotator", "annotator_type", "preference", "score"]
+        kept = [k for k in range(5) if k != without]
+        text = [",".join(line.split(",")[k] for k in kept) for line in (",".join(head), *lines)]
+        (reading,) = read([("file.csv", "\n".join(text).encode())])
+        kinds = set(
+            zip(*(reading.votes[n].to_pylist() for n in ("judge", "rater_type")), strict=True)
+        )
+        assert kinds == {("gpt-4", "llm"), ("ann1", "human"), ("ann2", "human")}, verdict
+
+
+def test_battles_by_side_keep_their_models_and_who_voted() -> None:
+    models = ("gpt-4o", "claude", "gemini")
+    left, right = ([models[(k + s) % 3] for k in range(N)] for s in (0, 1))
+    winner = ["left" if k % 3 else "right" if k % 2 else "draw" for k in range(N)]
+    voter = ["human" if k % 2 else "gpt-4-judge" for k in range(N)]
+    data = sheet(battle_id=IDS, left=left, right=right, winner=winner, voter=voter)
+    (reading,) = read([("file.csv", data)])
+    for row, k in zip(reading.votes.to_pylist(), range(N), strict=True):
+        assert (row["model_a"], row["model_b"], row["judge"]) == (left[k], right[k], voter[k])
+        assert row["vote"] == {"left": 1, "right": -1, "draw": 0}[winner[k]]
+        assert (row["rater_type"] == "human") == (voter[k] == "human")
