@@ -63,14 +63,14 @@ class Held:
         return {item for item, *_ in self.votes}
 
     def gold_of(self, item: str) -> int | None:
-        """A file's gold, else the most frequent label; no unique one is a tie."""
+        """A file's gold, else the most frequent label; none where several are as frequent."""
         if item in self.gold:
             return self.gold[item]
         votes = [said[0] for (about, _), said in self.labels.items() if about == item and said]
         if not votes or self.gold_before_labels:
             return None
         ranked = Counter(votes).most_common()
-        return 0 if len(ranked) > 1 and ranked[0][1] == ranked[1][1] else ranked[0][0]
+        return None if len(ranked) > 1 and ranked[0][1] == ranked[1][1] else ranked[0][0]
 
 
 @dataclass
