@@ -101,9 +101,10 @@ def preferences(names: Sequence[str], values: Collection[int]) -> Asked:
     if low < 0:
         low, high = -max(-low, high), max(-low, high)
     else:
-        # From 1 up to an odd number, or from 0 up to an even one, there is a middle.
+        # From 1 up to an odd number, or from 0 up to an even one, there is a middle. 1 to 10 has
+        # none.
         low = min(low, 1)
-        high += (high - low) % 2
+        high += (high - low) % 2 if high < 10 else 0
     middle = (low + high) / 2
     points = range(low, high + 1)
 

@@ -99,12 +99,10 @@ def two_sides(one: Column, other: Column) -> tuple[Column, Column, tuple[str, st
 def find_roles(columns: Sequence[Column], constants: Sequence[Column], rows: int) -> Roles:
     """Roles of the columns that are no judgements."""
     roles = Roles()
-    asked = {
-        c.name.casefold(): c for c in columns if c.kind == "text" and c.name.casefold() in "qa"
-    }
-    if len(asked) == 2:
-        roles.give("prompt", asked["q"], "texts, called q beside a")
-        roles.give("response", asked["a"], "texts, called a beside q")
+    texts = {c.name.casefold(): c for c in columns if c.kind == "text"}
+    if {"q", "a"} <= texts.keys():
+        roles.give("prompt", texts["q"], "texts, called q beside a")
+        roles.give("response", texts["a"], "texts, called a beside q")
     _pairs((*columns, *constants), rows, roles)
     _raters(columns, constants, rows, roles)
     for column in columns:

@@ -708,8 +708,11 @@ GIVEN_GOLD = """select dataset, item, model, metric, min(gold) as gold from fres
 """Gold of the incoming answers, where their rows do not differ in it."""
 
 
-OF_FILES = "{scores}.id not in (select l.score from label_gold l where l.score is not null)"
-"""Condition on a row of `scores` whose gold no label made."""
+OF_FILES = "v.id not in (select l.score from label_gold l where l.score is not null)"
+"""Condition on a score `v` whose gold no label made."""
+STORED_GOLD = f"""select dataset, item, model, metric, min(gold) as gold from scores v
+                  where gold is not null and {OF_FILES} group by all"""
+"""Gold of the stored answers, as files gave it."""
 
 
 def _share_gold_of_answers(change: Change) -> int:
@@ -718,18 +721,15 @@ def _share_gold_of_answers(change: Change) -> int:
 
     Gold is of the answer, whoever scored it. Where a stored one differs it is a conflict.
     """
-    of_files = OF_FILES.format(scores="v")
     change.execute(
         f"""create temp table filled as
             select m.* from ({GIVEN_GOLD}) m join scores v on {SAME_ANSWER}
-            group by all having count_if(v.gold is not null and {of_files}) = 0;
+            group by all having count_if(v.gold is not null and {OF_FILES}) = 0;
             delete from label_gold where score in
                 (select v.id from scores v join filled m on {SAME_ANSWER});
             update scores set gold = m.gold from filled m
             where {SAME_ANSWER.replace("v.", "scores.")};
-            update fresh set gold = m.gold
-            from (select dataset, item, model, metric, min(gold) as gold from scores v
-                  where gold is not null and {of_files} group by all) m
+            update fresh set gold = m.gold from ({STORED_GOLD}) m
             where fresh.gold is null and {SAME_ANSWER.replace("v.", "fresh.")}"""
     )
     number = change.count("select count(*) from filled")
@@ -743,9 +743,7 @@ def _keep_gold_of_answers(change: Change) -> int:
     """
     change.execute(
         f"""create temp table another as
-            select f.id, m.* from fresh f join
-                (select dataset, item, model, metric, min(gold) as gold from scores
-                 where gold is not null and {OF_FILES.format(scores="scores")} group by all) m
+            select f.id, m.* from fresh f join ({STORED_GOLD}) m
             on f.gold <> m.gold and {SAME_ANSWER.replace("v.", "f.")};
             update fresh set gold = a.gold from another a where a.id = fresh.id"""
     )

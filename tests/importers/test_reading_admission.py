@@ -450,6 +450,12 @@ def test_a_judges_words_that_are_a_persons_words_are_no_names() -> None:
     assert reading.votes["gold"].to_pylist() == [float(word == "minor") for word in human]
 
 
+def test_a_column_called_qa_is_no_question_beside_its_answer() -> None:
+    data = sheet(q=TEXTS, qa=TEXTS[::-1], llm_score=LEVELS, human_score=LEVELS)
+    (reading,) = read([("file.csv", data)])
+    assert reading.votes["response"].null_count == N
+
+
 def test_q_and_a_are_a_question_and_its_answer() -> None:
     data = json.dumps(
         [
@@ -521,6 +527,15 @@ def test_numbers_of_a_preference_beside_two_answers_are_no_scores_of_one() -> No
     assert reading.kind == "votes"
     assert reading.votes["vote"].to_pylist() == [(n > 0) - (n < 0) for n in llm]
     assert reading.votes["gold"].to_pylist() == [(n > 0) - (n < 0) for n in human]
+
+
+@pytest.mark.parametrize(("top", "typed"), [(7, "4=tie"), (10, "5=A 6=B")])
+def test_a_scale_without_a_middle_has_no_tie(top: int, typed: str) -> None:
+    said = [k % top + 1 for k in range(N)]
+    data = sheet(response_a=TEXTS, response_b=TEXTS[::-1], llm_pref=said, human_pref=said)
+    (question,) = inspect(data, "file.csv").questions
+    assert typed in question.choices[0][0]
+    assert question.choices[0][0].endswith(f"{top}=B")
 
 
 def test_a_column_that_says_who_is_a_person_parts_judges_from_people() -> None:

@@ -20,6 +20,7 @@ from core.errors import AppellateError, NoUsableVotes
 from core.importers import read
 from core.labelling.desk import Card, open_desk
 from core.labelling.sheet import join_sheet, write_sheet
+from core.store import Store
 from core.store.labelling import label_log
 
 NAMES = ("d", "e")
@@ -239,3 +240,16 @@ ShortOfScores.TestCase.settings = sequences(4, 15)
 TestScoreWritersInShort = ShortOfScores.TestCase
 ScoreWriters.TestCase.settings = sequences(int(os.environ.get("APPELLATE_SEQUENCES", "15")), 50)
 TestScoreWriters = pytest.mark.thorough(ScoreWriters.TestCase)
+
+
+def test_gold_that_differs_is_kept_for_new_raters_too_and_counted(tmp_path):
+    def reading(judges, gold):
+        rows = [f"i{k},{judge},{k % 2},{gold}" for k in range(3) for judge in judges]
+        text = "\n".join(["item_id,judge,score,gold", *rows])
+        return read([("scores.csv", text.encode())])[0]
+
+    with Store.open(tmp_path / "s.duckdb") as store:
+        store.load(reading(["gpt"], 1), dataset="d")
+        report = store.load(reading(["claude"], 0), dataset="d", on_conflict="keep")
+        assert (report.loaded, report.conflicts) == (3, 3)
+        assert {row["gold"] for row in store.export(kind="scores").to_pylist()} == {1.0}
